@@ -33,7 +33,7 @@ class ChangingLoads final : public HomePlacement {
   }
 
  private:
-  /// Of most of those that run the job; some of the loads are of lives that are over.
+  /// Tells the loads of most lives that run the job; some of the loads are of lives that are over.
   void tell(const std::vector<Life>& lives) {
     std::vector<LifeLoad> loads;
     for (Life life : lives) {

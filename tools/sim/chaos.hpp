@@ -1,5 +1,5 @@
 #pragma once
-// One seed of chaos: which job, how many processes, which faults. The options are drawn from the seed, each
+// A seed of chaos: its job, its number of processes, its faults. The options are drawn from the seed, each
 // kind of fault in some seeds and not in others, because a fault that is always there hides what happens
 // without it.
 
@@ -102,7 +102,7 @@ inline bool chaos_bounds_bytes(std::uint64_t seed) {
          which == 16;
 }
 
-/// What is added to the drawing gets a Random of its own, so that the seeds of tests/sim/seeds.txt keep their
+/// Additions to the drawing get a Random of their own, so that the seeds of tests/sim/seeds.txt keep their
 /// histories.
 inline WorldOptions chaos_world(std::uint64_t seed) {
   Random random(seed * 5 + 3);
@@ -190,7 +190,7 @@ inline WorldOptions cells_world(std::uint64_t seed) {
   world.replicas_lost = random.chance(0.5) ? 0.2 * random.unit() : 0;
   world.replicas_cut = random.chance(0.5) ? 1 + static_cast<std::uint32_t>(random.below(4)) : 0;
   world.cut_anyhow = chaos_cuts_anyhow(seed);
-  // What is exclusive may run on at a process that was stopped (nodes/PROMISES.md).
+  // An exclusive task may run on at a process that was stopped (nodes/PROMISES.md).
   if (seed % 5 == 0) world.pauses = static_cast<std::uint32_t>(Random(seed * 61 + 3).below(3));
   world.until_copied = seed % 4 == 3;
   world.copies_move = chaos_moves_copies(seed);

@@ -1,6 +1,6 @@
 #pragma once
-// What members of a group may not do, seen in what homes record: end well by an attempt that had begun before
-// another one, with which they are to start again, failed or was lost.
+// A rule for members of a group, checked in the records of homes: none ends well by an attempt that had begun
+// before another one, with which it is to start again, failed or was lost.
 
 #include <map>
 #include <memory>

@@ -113,7 +113,7 @@ void LogWorld::note(const std::string& line) {
   std::printf("%9.4f %s\n", std::chrono::duration<double>(now().since_start).count(), line.c_str());
 }
 
-/// What the node's clock says: it runs at its own pace.
+/// The time of the node's clock, which runs at its own pace.
 Instant LogWorld::local(const Node& node) const {
   return Instant{
       Duration(static_cast<std::int64_t>(static_cast<double>(now().since_start.count()) * node.clock))};
@@ -164,7 +164,7 @@ void LogWorld::start(Node& node) {
   drain(node);
 }
 
-/// Of what was being written, a part may be there.
+/// The batch under way may be there in part.
 void LogWorld::kill(Node& node, bool lose_disk) {
   if (!node.replica) return;
   note("n" + std::to_string(node.number) + (lose_disk ? " dies with its disk" : " dies"));
@@ -245,7 +245,7 @@ void LogWorld::drain(Node& node) {
   schedule(node);
 }
 
-/// What says no, and what is rare: each has to be seen in some seed.
+/// Counts refusals and rare messages: each has to be seen in some seed.
 void LogWorld::count(const Message& message) {
   std::visit(Overloaded{[&](const VoteAnswer& one) {
                           if (!one.granted) ++seen[one.pre ? "a vote is not promised" : "a vote is refused"];
@@ -259,7 +259,7 @@ void LogWorld::count(const Message& message) {
              message);
 }
 
-/// One batch at a time, as the node's log does it.
+/// Writes one batch at a time, as the node's log does it.
 void LogWorld::write(Node& node) {
   if (!node.disk.begin_batch()) return;
   Duration takes =
@@ -379,7 +379,7 @@ void LogWorld::read(Node& node) {
   drain(node);
 }
 
-/// What the cell's owner does: whoever leads looks whether its copies are where they should be.
+/// Plays the cell's owner: each leader looks whether its copies are where they should be.
 void LogWorld::reconfigure() {
   time_.after(milliseconds(200), [this] { reconfigure(); });
   look_who_has_copies();
@@ -418,7 +418,7 @@ void LogWorld::reconfigure(Node& node) {
   drain(node);
 }
 
-/// One seat gets a vote or loses it, if those who are there are a majority then.
+/// Gives a seat a vote or takes it, if the living seats are a majority then.
 std::optional<Configuration> LogWorld::any_change(const Node& leader) {
   Configuration to = leader.replica->configuration();
   const Node& other = nodes_[random_.below(nodes_.size())];

@@ -69,7 +69,7 @@ class LogWorld {
   using Index = consensus::Index;
   using Ways = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-  /// What the log makes: the commands in their order, each once.
+  /// The state that the log makes: the commands in their order, each once.
   struct State {
     std::vector<std::uint64_t> commands;
     std::set<std::uint64_t> known;
@@ -170,19 +170,19 @@ class LogWorld {
   std::uint64_t next_disk_ = 1;
   std::size_t copies_wanted_ = 0;
 
-  // What must stay true
+  // Facts that must stay true
   struct SettledEntry {
     consensus::Term term = 0;
     consensus::EntryType type = consensus::EntryType::noop;
     std::uint64_t command = 0;
-    std::size_t commands_before = 0;  ///< of the state when it is applied
+    std::size_t commands_before = 0;  ///< in the state when the entry is applied
     consensus::Term settled_in = 0;   ///< of the leader that settled it
   };
   std::vector<SettledEntry> settled_;  ///< index 1 first
   State reference_;
   std::set<std::uint64_t> acknowledged_;
   std::map<consensus::Term, std::uint32_t> leaders_;
-  /// Of elections the last one that was not a leader's wish.
+  /// Time of the last election that was not a leader's wish.
   Instant last_election_, handed_over_at_, acknowledged_at_;
   Instant last_start_;  ///< of a node
   Index settled_at_last_look_ = 0;
@@ -190,7 +190,7 @@ class LogWorld {
 
 const PartNames& parts_of_log();
 
-/// One seed; what is left out of it is said by `about`, whose number is not looked at.
+/// Runs a seed; `about` says which parts are left out, and its number is ignored.
 ChaosResult log_chaos(std::uint64_t seed, consensus::Planted planted = consensus::Planted::nothing,
                       bool trace = false, const Case& about = {});
 

@@ -1,5 +1,5 @@
-// What must hold of who holds copies: that no two leaders could both settle something (I8), and that when all
-// is well again what was begun comes to its end in time (L1, L2, L3).
+// Conditions on holders of copies: no two leaders could both settle something (I8), and when all is well
+// again everything that has begun ends in time (L1, L2, L3).
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ using std::chrono::seconds;
 namespace {
 
 constexpr Duration ends_within = seconds(30);
-/// Of those that nobody planned.
+/// Limit for elections that nobody planned.
 constexpr Duration elections_stop_within = seconds(5);
 constexpr Duration copied_within = seconds(10);
 

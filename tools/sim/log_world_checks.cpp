@@ -1,4 +1,4 @@
-// What must hold after every event, of copies of a log.
+// Conditions that copies of a log must meet after every event.
 
 #include <cstring>
 

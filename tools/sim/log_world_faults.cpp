@@ -1,4 +1,4 @@
-// What happens to copies of a log, and which of it a seed has.
+// Faults of copies of a log, and the choice of a seed among them.
 
 #include "tools/sim/log_world.hpp"
 

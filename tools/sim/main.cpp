@@ -144,7 +144,7 @@ int shrink(const ChaosCommand& command, const Case& about) {
   return exit_failed;
 }
 
-/// What all cases came to, together.
+/// The results of all cases together.
 struct Sum {
   std::uint64_t cases = 0, failed = 0, events = 0;
   double seconds = 0;
@@ -330,7 +330,7 @@ int run(const ScaleCommand& command) {
 
 // ---- The command line
 
-/// Who is asked for is run while the line is read; `status` is what it came to.
+/// The chosen command runs while the line is read; `status` is its result.
 class CommandLine {
  public:
   CommandLine() {

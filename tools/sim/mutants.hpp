@@ -19,11 +19,11 @@ struct Mutant {
   std::string world;  ///< "jobs", "cells", "log" or "actors": whose seeds find it
   Planted in_jobs = Planted::nothing;
   consensus::Planted in_log = consensus::Planted::nothing;
-  /// Of another world: runs a seed with it.
+  /// For a mutant of another world: runs a seed with it.
   std::function<ChaosResult(std::uint64_t seed)> run = {};
 };
 
-/// Of the worlds that need no CAF.
+/// Mutants of the worlds that need no CAF.
 const std::vector<Mutant>& mutants();
 
 struct Found {

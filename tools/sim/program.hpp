@@ -75,8 +75,8 @@ class Program {
   }
 
  public:
-  /// What the kernel of a task spawns when it returned `value`: null when nothing. Learns what is expected
-  /// below.
+  /// The fragment that the kernel of a task spawns when it returned `value`; null when there is none. Learns
+  /// the expected ends below.
   std::shared_ptr<const detail::Fragment> spawn(std::uint64_t salt, std::uint64_t value,
                                                 std::uint32_t& becomes) {
     const auto found = known_.find(salt);
@@ -99,13 +99,13 @@ class Program {
   std::map<std::uint64_t, const test::Expectation*> spawned_of_;
 };
 
-/// Of jobs with kernels that give another value each time: whether this task's does, and which.
+/// In jobs with varying kernels: true if this task's kernel varies. Then: its value.
 inline bool varies(std::uint64_t salt) { return salt % 3 == 0; }
 inline std::uint64_t varied(std::uint64_t value, AttemptId id) {
   return test::mixed(test::mixed(value, id.epoch.count), id.number);
 }
 
-/// What a task saves here is what it was given, so whoever starts from it can tell whether that is his own.
+/// A task saves a digest of its inputs, so that an attempt can tell whether a state is from its own inputs.
 inline std::uint64_t saved_by(const Attempt& attempt) {
   std::uint64_t value = 11;
   for (const Blob& blob : attempt.blobs) value = test::mixed(value, blob ? digest_of(blob) : 1);
@@ -156,7 +156,7 @@ inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const d
     run.ended.output = {};  // A kernel that returns a handle returns no value.
   for (const detail::Code& predicate : predicates) {
     const auto holds = reinterpret_cast<detail::Predicate>(const_cast<void*>(predicate.thunk));
-    // Of a task that becomes another, the conditions are that other's to say.
+    // If the task becomes another, the other one decides the conditions.
     run.ended.conditions.push_back(run.ended.becomes == detail::none &&
                                    holds(predicate.function, run.ended.output));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What a seed came to.
+// The result of a seed.
 
 #include <cstdint>
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace dag::sim {
 
-/// What must not happen has happened.
+/// A condition that must always hold was violated.
 struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -24,8 +24,8 @@ struct ScaleResult {
   std::uint64_t tasks = 0;
   Duration took{0};       ///< from the beginning of the first task to the end of the last one
   double efficiency = 0;  ///< of all lanes, over that time
-  /// Of what all processes send and receive, the part of the one that does most; and of their threads for
-  /// messages, how busy the busiest was.
+  /// The busiest process's share of all bytes and messages sent and received; and the busiest share of time
+  /// of a thread for messages.
   double bytes_share = 0, messages_share = 0;
   double control_busy = 0;
   std::uint64_t bytes = 0, messages = 0;

@@ -24,7 +24,7 @@ struct Case {
   bool operator==(const Case&) const = default;
 };
 
-/// What can be left out of a world. What explains most when it is not needed comes first.
+/// Parts of a world that can be left out. The part whose absence explains most comes first.
 using PartNames = std::vector<std::string>;
 
 std::string to_string(const Case& about);

@@ -33,11 +33,11 @@ class SimDisk {
   void crash(Random& random);
   /// A bit of what was on the disk before the last batch turns over. False: there is none.
   bool rot(Random& random);
-  /// What a start finds. Nothing: the log is damaged, and says so. Throws Violation when it says anything
-  /// else than what was written, unless a batch was under way.
+  /// The content that a start finds. Nothing: the log is damaged, and says so. Throws Violation when the
+  /// content differs from what was written, unless a batch was under way.
   std::optional<consensus::Stored> start();
 
-  /// What is on the disk now, as a start would find it.
+  /// The content of the disk now, as a start would find it.
   const consensus::Stored& stored() const { return stored_; }
 
  private:

@@ -41,7 +41,7 @@ class WorkConservation {
  public:
   /// Something happened that takes time to be over: a life began or ended, a network was cut or mended.
   void disturbed(Instant now) { quiet_since_ = now; }
-  /// What must not be, in words.
+  /// The violation in words, if there is one.
   std::optional<std::string> look(Instant now, const std::vector<WaitingWork>& waiting,
                                   const std::vector<FreeLane>& free);
 

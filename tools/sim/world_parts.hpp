@@ -1,5 +1,5 @@
 #pragma once
-// What can be left out of a seed of the worlds `jobs` and `cells`.
+// The parts that can be left out of a seed of the worlds `jobs` and `cells`.
 
 #include "tests/support/random_graph.hpp"
 #include "tools/sim/shrink.hpp"

@@ -24,7 +24,7 @@ void World::begin_replicas() {
     if (processes_[index]->up) heard_up(life_of(index));
   }
   for (std::uint32_t index = 0; index < options_.replicas; ++index) {
-    // Who submits says it until all have done it.
+    // A submitter repeats it until all have done it.
     const auto begin = [this, index, who, genesis] {
       Process& process = *processes_[index];
       if (stands_still() || !process.up) return;
@@ -101,7 +101,7 @@ void World::plan_drain() {
   });
 }
 
-/// What membership knows by now.
+/// Membership's knowledge by now.
 void World::tell_seats(Process& process) {
   std::vector<consensus::Candidate> alive;
   std::vector<consensus::Seat> leaving;
@@ -163,7 +163,7 @@ void World::start_replica(std::uint32_t index) {
   tell_seats(process);
 }
 
-/// Of what was being written, a beginning may be there.
+/// The batch under way may be there in part, from its beginning.
 void World::crash_replica(std::uint32_t index) {
   ReplicaDisk& disk = disks_[index];
   while (!disk.waiting.empty() && disk.busy && random_.chance(0.5)) {
@@ -276,7 +276,7 @@ void World::send_to_replica(std::uint32_t from, std::uint32_t to, const consensu
   });
 }
 
-/// One batch at a time.
+/// Writes one batch at a time.
 void World::write_log(std::uint32_t index) {
   ReplicaDisk& disk = disks_[index];
   if (disk.busy || disk.waiting.empty() || disk.full_until > now()) return;

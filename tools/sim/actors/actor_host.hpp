@@ -22,9 +22,9 @@ class ActorHost {
 
   caf::actor_system& system() { return system_; }
   bool has_job() const { return !coordinator_.jobs.empty(); }
-  /// One message of one actor.
+  /// Delivers a message to an actor.
   void run_one(Random& random);
-  /// What is delayed and due by now becomes a message.
+  /// Delayed messages that are due by now are put into mailboxes.
   void advance(Instant now);
   std::optional<Instant> next_timeout() const;
   /// Until no actor has anything to do.

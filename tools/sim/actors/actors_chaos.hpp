@@ -1,6 +1,6 @@
 #pragma once
-// One seed of the world `actors`: which jobs, how many nodes, what goes wrong. And the bugs that can be
-// planted there.
+// A seed of the world `actors`: its jobs, its number of nodes, its faults. And the bugs that can be planted
+// there.
 
 #include "tools/sim/actors/ledger.hpp"
 #include "tools/sim/mutants.hpp"
@@ -10,7 +10,7 @@ namespace dag::sim {
 
 const PartNames& parts_of_actors();
 
-/// What is left out of the seed is said by `about`, whose number is not looked at.
+/// `about` says which parts of the seed are left out; its number is ignored.
 ChaosResult actors_chaos(std::uint64_t seed, bool trace = false,
                          PlantedAround planted = PlantedAround::nothing, const Case& about = {});
 

@@ -209,7 +209,7 @@ void Cluster::run() {
     if (!client->done()) throw Violation("stuck: " + client->state() + open);
     client->check();
   }
-  // What is left of the jobs goes, when nobody asks for it any more.
+  // The rest of the jobs goes when nobody asks for it any more.
   const Instant quiet = events_.now() + std::chrono::seconds(120);
   while (!workers_.empty() && events_.now() < quiet && step()) look();
   check_clean();

@@ -2,9 +2,9 @@
 // Several nodes in one process: their real actors, their clients and the worker processes of their jobs, on
 // one thread, in an order that the seed draws. The world `actors` of dag-sim.
 //
-// What must never be: an attempt that runs twice, a task that is settled as two things, an actor that fails,
-// a message that its receiver refuses. At the end: each job that was accepted ended with the right values,
-// and nothing of it is left.
+// Never allowed: an attempt that runs twice, a task that is settled as two things, an actor that fails, a
+// message that its receiver refuses. At the end, each job that was accepted ended with the right values, and
+// nothing of it is left.
 
 #include <map>
 #include <memory>
@@ -57,7 +57,7 @@ class Cluster {
   std::uint64_t steps() const { return steps_; }
 
  private:
-  /// What of a node outlives its lives.
+  /// The part of a node that outlives its lives.
   struct Seat {
     std::string address;
     std::uint32_t incarnation = 0;
@@ -94,7 +94,7 @@ class Cluster {
   Duration draw_pause();
   SimProcess* draw_process();
 
-  /// One message of one actor, or the next event. False: there is nothing to do.
+  /// Runs one message of one actor, or the next event. False: there is nothing to do.
   bool step();
   bool pass_time();
   void look_at_waiting_work();

@@ -1,5 +1,5 @@
-// What goes wrong in a cluster, when the seed says so, and how it ends: at `calm_at` all is well again, and
-// what was begun must come to its end.
+// Faults of a cluster, as the seed draws them, and their end: at `calm_at` all is well again, and jobs that
+// have begun must end.
 
 #include <algorithm>
 #include <numeric>
@@ -63,7 +63,7 @@ void Cluster::start_node_after(Duration pause, std::uint32_t index) {
 }
 
 void Cluster::kill_worker() {
-  std::vector<Life> begun;  // One that has not taken part yet is taken for a program that cannot be run.
+  std::vector<Life> begun;  // A process that has not joined yet is taken for a program that cannot be run.
   for (const auto& [life, worker] : workers_) {
     if (worker.process->begun()) begun.push_back(life);
   }
@@ -72,7 +72,7 @@ void Cluster::kill_worker() {
   end_worker(begun[random_.below(begun.size())], {ProcessEnd::killed, "signal 9 (Killed)"});
 }
 
-/// Of no record a majority of the copies was lost lately: there are three of each, and all of them whole.
+/// True if no record lost a majority of its copies lately: each has three copies, all of them whole.
 bool Cluster::may_lose_disk() const {
   const Instant now = events_.now();
   return seats_.size() >= 3 && options_.copies_wanted >= 3 &&
@@ -94,14 +94,14 @@ void Cluster::crash(std::uint32_t index) {
   start_node_after(draw_pause(), index);
 }
 
-/// One node's host alone, or the hosts in two parts; or one of them does not hear the rest, or is not heard.
+/// Cuts off one node's host, or half of the hosts; or one host does not hear the rest, or is not heard.
 void Cluster::cut() {
   const std::uint64_t shape = random_.below(4);
   std::set<std::uint32_t> part{static_cast<std::uint32_t>(random_.below(seats_.size()))};
   for (std::uint32_t index = 0; shape == 1 && index < seats_.size(); ++index) {
     if (random_.chance(0.5)) part.insert(index);
   }
-  // One of the others may hear both parts, and be heard.
+  // Another host may hear both parts, and be heard.
   const bool bridged = shape == 1 && forms_.chance(0.5);
   const auto bridge = static_cast<std::uint32_t>(bridged ? forms_.below(seats_.size()) : seats_.size());
   if (bridged) ledger_.saw("cut with a bridge");

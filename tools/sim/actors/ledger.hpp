@@ -1,7 +1,7 @@
 #pragma once
-// What the simulation knows of all jobs, whoever runs them: their programs, which attempts have run, what was
-// settled. What must not be is kept here until somebody looks: actors would make something else of an
-// exception.
+// The simulation's knowledge of all jobs, whichever process runs them: their programs, the attempts that ran,
+// settled outcomes. Violations are kept here until the end of the step: actors would make something else of
+// an exception.
 
 #include <map>
 #include <memory>
@@ -30,7 +30,7 @@ enum class PlantedAround : std::uint8_t {
 class Ledger {
  public:
   void add(JobId job, Program& program) { programs_[job] = &program; }
-  /// Of a job that was submitted.
+  /// The program of a job that was submitted.
   Program& program(JobId job) { return *programs_.at(job); }
   Program* find(JobId job) {
     const auto found = programs_.find(job);
@@ -65,7 +65,7 @@ class Ledger {
   const std::string& violation() const { return violation_; }
   const std::map<std::string, std::uint64_t>& seen() const { return seen_; }
 
-  /// Of the history: equal where it was the same.
+  /// Adds a line to the hash of the history: equal histories have equal hashes.
   void trace(const std::string& line) {
     for (const char c : line) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
     if (print) std::puts(line.c_str());

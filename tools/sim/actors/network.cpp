@@ -114,7 +114,7 @@ void Network::expect_answer(Life from, Life to) {
   events_.after(options_.silent_after, [this, from, to, now] {
     const auto still = expected_.find({from, to});
     if (still == expected_.end() || still->second != now || !both_there(from, to)) return;
-    // Who is stopped himself looks again when he goes on.
+    // A process that is stopped itself looks again when it goes on.
     expected_.erase(still);
     if (paused_.contains(from)) return;
     if (silent_.insert({from, to}).second) find(from)->listener->heard(to, false);

@@ -1,7 +1,7 @@
 #pragma once
-// What is on its way between simulated processes, as bytes. Between two lives everything arrives once and in
-// order, on each of two channels: large messages may be overtaken by small ones. A cut holds it back until it
-// heals; what a process that died had sent may arrive after its death, or not.
+// Bytes under way between simulated processes. Between two lives everything arrives once and in order, on
+// each of two channels: large messages may be overtaken by small ones. A cut holds bytes back until it heals;
+// bytes that a process sent before it died may arrive after its death, or not.
 
 #include <deque>
 #include <functional>
@@ -33,7 +33,7 @@ struct NetworkOptions {
   Duration latency = std::chrono::microseconds(100);
   double late = 0;  ///< share of messages that take up to late_max, and all behind them
   Duration late_max = std::chrono::milliseconds(300);
-  /// What arrives is answered, by the link; who hears nothing for so long is told.
+  /// The link answers arrivals; a sender without an answer for so long is told that its peer is silent.
   Duration silent_after = std::chrono::seconds(2);
   /// Larger ones go by the channel for bulk.
   std::size_t control_bytes_max = 2048;
@@ -101,11 +101,11 @@ class Network {
   std::map<std::string, Life> listening_;
   std::map<Way, Flow> flows_;
   std::set<std::pair<ProcessId, ProcessId>> cut_;
-  /// Who expects an answer from whom, since when; and whom he was told to be silent.
+  /// Senders that expect an answer, since when; and peers that a process was told to be silent.
   std::map<std::pair<Life, Life>, Instant> expected_;
   std::set<std::pair<Life, Life>> silent_;
   std::set<Life> paused_;
-  std::set<std::pair<Life, Life>> not_told_;  ///< to whom the end of which is to be told when it can be
+  std::set<std::pair<Life, Life>> not_told_;  ///< the first is to be told of the end of the second
 };
 
 }  // namespace dag::sim

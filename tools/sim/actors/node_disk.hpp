@@ -23,7 +23,7 @@ class NodeDisk {
     std::map<JobId, consensus::Stored> logs;
     IdSet forgotten;
   };
-  /// What a start finds. Throws Violation when it cannot be read.
+  /// The content that a start finds. Throws Violation when it cannot be read.
   Found start();
   /// `written` is called when this and all before it are on the disk.
   void write(JobId job, const consensus::StoredChange& change, std::function<void()> written);

@@ -343,7 +343,7 @@ void SimClient::check() const {
                       ", the oracle says " + std::string(name(right.outcome)) +
                       (told.error ? ": " + told.error->message() : ""));
     }
-    // Who asks when the job has ended may ask too late, but not for a result.
+    // A question after the job's end may come too late, but not for a result.
     if (is_released(told) && is_read(task)) {
       world_.ledger.saw("an output was released");
       continue;

@@ -7,8 +7,8 @@
 //        |                   |           |--JobMoved, node lost--> searches --a node follows--> follows
 //        |  (node lost: the next one)    |--JobLost------------------|--given up--> lost
 //
-// What was accepted must end well. What was not may be lost. It may cancel its job, which it asks of whoever
-// leads that, until it is told that this is done.
+// An accepted job must end well. Any other may be lost. The client may cancel its job: it asks the job's
+// leader until it is told that this is done.
 
 #include <memory>
 #include <optional>

@@ -25,7 +25,7 @@ struct SimLanesOptions {
   SpawnCredit spawn_credit = {};
 };
 
-/// What lanes need of their process, and tell it.
+/// Calls of lanes to their process.
 struct SimLanesPorts {
   /// Later, if the process is there then, and awake.
   std::function<void(Duration pause, std::function<void()> what)> after;
@@ -66,11 +66,11 @@ class SimLanes final : public LanesPort {
     return options_.lanes - std::min(options_.lanes, static_cast<std::uint32_t>(running_.size()));
   }
 
-  /// What lanes of another process told these.
+  /// News from lanes of another process.
   void hear(std::optional<Life> from, EdgeNews&& news);
-  /// What the page says that a process shares with its node.
+  /// The content of the page that a process shares with its node.
   std::vector<RunningAttempt> running() const;
-  /// Of this process: what no kernel has begun for; and lanes that nothing runs on, if there are any that
+  /// Adds what this process has: attempts that no kernel has begun, and idle lanes, if there are any that
   /// could begin something.
   void look(Life self, std::vector<WaitingWork>& waiting, std::vector<FreeLane>& free, JobId job) const;
   /// The rows here that have not ended, for people.

@@ -72,7 +72,7 @@ RecordPorts SimNode::record_ports() {
   return ports;
 }
 
-/// One batch after the other.
+/// Writes batches one after the other.
 void SimNode::write_soon() {
   if (write_planned_ || !disk_.begin_batch()) return;
   write_planned_ = true;

@@ -35,7 +35,7 @@ class SimNode final : public SimProcess {
           std::set<ProgramId>& programs, NodePorts ports);
   ~SimNode() override { die(); }
 
-  // What nodes/workers would say.
+  // Reports that nodes/workers would make.
   void process_started(Life life);
   void process_ended(Life life, ProcessEnd how, std::string text, std::vector<RunningAttempt> running,
                      std::optional<std::uint32_t> guilty_lane);

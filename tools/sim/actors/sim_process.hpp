@@ -1,6 +1,6 @@
 #pragma once
-// One life of a simulated process: its actors, its transport, and what it has planned. Whatever it planned is
-// forgotten with it, and waits while it is paused (as one that is stopped by SIGSTOP).
+// A life of a simulated process: its actors, its transport, and its planned events. These are forgotten with
+// the process, and wait while it is paused (as a process stopped by SIGSTOP).
 
 #include <cstdio>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace dag::sim {
 
-/// What all processes share.
+/// Shared by all processes.
 struct SimWorld {
   Events& events;
   Network& network;

@@ -7,7 +7,7 @@
 namespace dag::sim {
 namespace {
 
-constexpr std::size_t frame_bytes_max = std::size_t{1} << 29;  // What is larger than a frame goes in pieces.
+constexpr std::size_t frame_bytes_max = std::size_t{1} << 29;  // Larger messages go in pieces.
 
 Blob as_bytes(wire::Operation operation) {
   wire::Envelope envelope;

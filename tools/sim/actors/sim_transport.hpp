@@ -1,7 +1,7 @@
 #pragma once
-// The transport of one simulated process: what nodes/transport is for a real one, towards the same events.
-// Who is known and who is dead, what waits for a life of which nobody has said where it is; what travels is
-// bytes, so each message must be one that its receiver takes.
+// The transport of a simulated process: it stands for nodes/transport and has the same events. It knows the
+// living and the dead, and keeps messages for lives whose address is not known yet; messages travel as bytes,
+// so each must be one that its receiver takes.
 
 #include <deque>
 #include <map>
