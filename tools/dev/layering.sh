@@ -1,6 +1,7 @@
 #!/bin/bash
 # Polices the layers: who may include whom is read from the USES lists of CMakeLists.txt, nothing is repeated here.
 # Also bans what breaks the idea "decide in pure code, act in actors, touch the world in nodes".
+# Counts comments that begin with words that hide their subject, too.
 # Each finding is one line `file:line: X is banned, use Y`; status 1 when there is one.
 set -euo pipefail
 script=$(readlink -f "${BASH_SOURCE[0]}")
@@ -188,6 +189,18 @@ rules() {
   ' "$@"
 }
 
+# A comment that begins with one of these words makes the reader look for its subject. A ratchet: the number only falls.
+riddles_max=150
+riddle='//+<?[[:space:]]*(What|Of|Who|One)\b'
+
+riddles() {
+  local count
+  count=$(find "$@" -name node_modules -prune -o -type f -regex '.*\.\(cpp\|hpp\|capnp\|tsx?\|mjs\)' \
+               -exec grep -hE "$riddle" {} + | wc -l || true)
+  [ "$count" -le $riddles_max ] ||
+    echo "comments: $count lines begin with What, Of, Who or One, which is banned above $riddles_max, use the noun that it is about or a verb: grep -rnE '$riddle'"
+}
+
 check() {
   cd "$1"
   local tops=() top found
@@ -196,6 +209,7 @@ check() {
                 <(find "${tops[@]}" \( -name node_modules -o -name dist \) -prune -o -print) \
                 <(find "${tops[@]}" -name node_modules -prune -o -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' \) \
                        -exec grep -n '' /dev/null {} +))
+  found=$(printf '%s\n' "$found" "$(riddles "${tops[@]}")" | sed '/^$/d')
   [ -n "$found" ] || return 0
   sort -t: -k1,1 -k2,2n <<<"$found"
   return 1
@@ -309,6 +323,30 @@ END
   expect 'the name is banned'                           tools/misc/.keep ''
   expect 'the name is banned'                           examples/graph_utils.hpp ''
   expect 'its folder is not declared'                   libdag/novel/a.cpp ''
+
+  # As many comments as allowed begin as riddles do, then there is one more in a file of each language.
+  for ((i = 0; i < riddles_max; ++i)); do echo '/// What it does.'; done >"$home/libdag/base/riddles.hpp"
+  plant libdag/base/clear.cpp '// Whatever, Once, Often' 'int what;  ///< its sum'
+  if ! found=$("$script" "$home"); then
+    printf 'found although no more than %s comments begin as riddles:\n%s\n' $riddles_max "$found"
+    failures=1
+  fi
+  expect_riddle() {
+    plant "$@"
+    found=$("$script" "$home" || true)
+    if ! grep -q "^comments: $((riddles_max + 1)) lines begin with" <<<"$found" || [ "$(wc -l <<<"$found")" -ne 1 ]; then
+      printf 'planted in %s, above what is allowed: %s\n  found: %s\n' "$1" "$2" "$found"
+      failures=1
+    fi
+    rm "$home/$1"
+  }
+  expect_riddle libdag/base/a.cpp     'int sum;  ///< Of the row.'
+  expect_riddle nodes/http/a.hpp      '//One of them.'
+  expect_riddle libdag/schema/a.capnp '// Who is asked.'
+  expect_riddle nodes/web/a.ts        '  // What the page shows.'
+  expect_riddle nodes/web/a.tsx       '// What the page shows.'
+  expect_riddle tests/web/a.mjs       '// What the page shows.'
+  rm "$home"/libdag/base/{riddles.hpp,clear.cpp}
 
   sed -i 's/dag_folder(libdag\/graph  USES base)/dag_folder(libdag\/graph USES base client)/' "$home/CMakeLists.txt"
   found=$("$script" "$home" || true)
