@@ -1,14 +1,14 @@
 // Job actors: the order of their calls, where their objects live, and how lost ones come back.
 //
-// An object is what its create call and the calls after it made, in order: after calls[0, applied). Normally
-// `applied` is `next`, the first call that has not ended. When the object is lost (its process died, a call
-// of it failed midway, calls that it has seen vanished) all objects of its save group are, because they feed
-// each other. A lost object comes back when somebody needs it: from the group's newest border (a save of each
-// actor, all recorded and held by a process that the job cannot lose), or from its create call; then calls
-// that had ended run again, in order, as attempts of their own whose values must be the recorded ones; then
-// it goes on. Others of its group that have calls to come do so at the same time.
+// An object is the result of its create call and the calls after it, in order: after calls[0, applied).
+// Normally `applied` is `next`, the first call that has not ended. When the object is lost (its process died,
+// a call of it failed midway, calls that it has seen vanished) all objects of its save group are, because
+// they feed each other. A lost object comes back when a call or an output needs it: from the group's newest
+// border (a save of each actor, all recorded and held by a process that the job cannot lose), or from its
+// create call; then calls that had ended run again, in order, as attempts of their own whose values must be
+// the recorded ones; then it goes on. Others of its group that have calls to come do so at the same time.
 //
-// Why a rollback ends: an actor's calls are a finite list, each is run again at most once per rollback, and a
+// A rollback ends: an actor's calls are a finite list, each is run again at most once per rollback, and a
 // rollback happens only for a new loss or failure, of which each call may have a limited number, or for an
 // output that was made before the border, and then an older border is taken. A limit on rollbacks without a
 // new call ended stops the job otherwise.
@@ -80,7 +80,7 @@ void Home::Impl::count_calls_again(ActorChain& chain) {
   }
 }
 
-/// A call ended, in whatever way: the next one's turn.
+/// A call ended, by any outcome: the next one's turn.
 void Home::Impl::call_ended(RowIndex row) {
   ActorChain& chain = *chain_of(row);
   while (chain.next < chain.calls.size() && is(chain.calls[chain.next], flag::noted)) {
@@ -108,7 +108,7 @@ bool Home::Impl::replay_wanted(const ActorChain& chain) const {
   return std::any_of(wanted.begin(), wanted.end(), [&](RowIndex row) { return chain_of(row) == &chain; });
 }
 
-/// The one place where something happens to an actor: one step towards what is wanted of it.
+/// The only place that changes an actor: takes one step towards the calls and outputs that need it.
 void Home::Impl::pump(ActorChain& chain) {
   if (over || recounting || chain.busy) return;
   if (chain.approved != no_row &&
@@ -211,7 +211,7 @@ void Home::Impl::call_again_ended(RowIndex row, OutcomeRecord& record, Life from
   to_pump.push_back(static_cast<std::uint32_t>(&chain - chains.data()));
 }
 
-/// An output of an ended call is gone, and somebody needs it.
+/// An output of an ended call is lost, and needed.
 void Home::Impl::remake_call(RowIndex row) {
   ActorChain& chain = *chain_of(row);
   ActorGroup& group = groups[chain.group];
@@ -226,7 +226,7 @@ void Home::Impl::remake_call(RowIndex row) {
   pump_group(group);
 }
 
-/// All objects of the group are given up; whoever is wanted comes back from the newest border that will do.
+/// Gives up all objects of the group. Needed ones come back from the newest border that will do.
 void Home::Impl::roll_back(std::uint32_t number, const std::string& why) {
   ActorGroup& group = groups[number];
   if (over) return;

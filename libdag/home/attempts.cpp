@@ -40,8 +40,8 @@ std::uint32_t Home::Impl::suspicions(RowIndex row) const {
   return suspect == nullptr ? 0 : suspect->times;
 }
 
-/// Whoever took processes down, or may have, takes nobody's work along. But members of a group wait for each
-/// other, so they run in company.
+/// A task that took processes down, or may have, runs alone so that it takes no other task along. But members
+/// of a group wait for each other, so they run in company.
 bool Home::Impl::runs_alone(RowIndex row) const {
   const bool quarantined = suspicions(row) > 0 || crashes(row) >= quarantined_after;
   return quarantined && !is(row, flag::member);
@@ -95,8 +95,8 @@ bool Home::Impl::keeps_away_from_the_record(RowIndex row) const {
   return places.size() > 1 && runs(state.cell) && is_dangerous(row);
 }
 
-/// The one that is left has the record, and the client. A first suspicion is none yet: whoever ran beside the
-/// task that did it is under it, too, and so is everybody when an operator has killed the process.
+/// The last process has the record and the client. A first suspicion does not count: tasks that ran beside
+/// the guilty one are suspects, too, and all are when an operator has killed the process.
 bool Home::Impl::would_take_the_last_one(RowIndex row) const {
   return plan->quarantine && places.size() == 1 && places.front() == state.cell &&
          (crashes(row) > 0 || (suspicions(row) >= suspicions_free && runs_alone(row)));
@@ -114,8 +114,8 @@ Error Home::Impl::danger_error(RowIndex row) const {
 }
 
 /// The state names tasks that took processes down, or may have, perhaps more than before. decide() looks at
-/// them before they run again; here it is seen to that it is asked, and not at once, and what it has let run
-/// without a try left is ended.
+/// them before they run again: this makes sure that it is called, though later, and ends tasks that it has
+/// let run and that have no try left.
 void Home::Impl::on_crashes(const message::JobState* before) {
   const auto row_of = [this](TaskId task) {
     const RowIndex row = table.find(task);
@@ -192,8 +192,8 @@ void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   hand_out(row, to, id, false, generation, nullptr);
 }
 
-/// Makes the attempt whole and sends it where it is to run. Inputs that are nowhere are named all the same:
-/// who runs it asks for them, and that makes them again.
+/// Completes the attempt and sends it to its process. Inputs without a holder are named all the same: the
+/// runner asks for them, and that makes them again.
 void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, AttemptId generation,
                           const OutcomeRecord* restore) {
   const Row& about = table[row];
@@ -278,8 +278,8 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   lend.stays = repeats || !may_go_elsewhere(row);
   ++counts.attempts;
   say(attempt.task, id, [&] { return recorded::Lent{to.process}; });
-  // Objects are made through the runner, also here: it knows which making of an actor is the newest. And it
-  // holds what attempts save, and the lease.
+  // Objects are made through the runner, also here: it knows the newest creation of an actor. And it holds
+  // the states that attempts save, and the lease.
   const bool direct = local && lend.wanted.empty() && kind.call != CallKind::create && !attempt.checkpoints &&
                       !attempt.exclusive;
   if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
@@ -344,7 +344,7 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
         found->second.out->runner == from) {
       return again_ended(row, record, from);
     }
-    // Repeated: what counts already is released when its time comes.
+    // A repetition: if the attempt counts already, its output is released in due time.
     const Fact* known = fact(row);
     if (known != nullptr && known->attempt == record.attempt && !is(row, flag::let_go)) return;
     if (known != nullptr && known->grown_attempt == record.attempt && !is(row, flag::grown_settled)) return;
@@ -366,7 +366,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
     }
   }
   if (record.outcome != Outcome::finished) {
-    // The runner keeps what returned, also here.
+    // The runner keeps returned outputs, also here.
     if (from != options.self || returned) release(from, record.name());
     Error why = record.error.value_or(Error{ErrorCode::task_failed, "the attempt was stopped"});
     say(record.task, record.attempt, [&] { return recorded::Ended{record.outcome, ran, why.what}; });
@@ -392,7 +392,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   }
   if (record.becomes != detail::none) {
     grow(row, record, {});
-    if (known.becomes == no_row) return;  // There is no more room for what it spawned.
+    if (known.becomes == no_row) return;  // No more room for spawned tasks.
     return say(record.task, record.attempt, [&] { return recorded::Became{table.id(known.becomes), ran}; });
   }
   if (record.spawned) grow(row, record, {});
@@ -408,7 +408,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   note(row, false);
 }
 
-/// Without a next attempt the task fails, which whoever follows the job hears anyway.
+/// Without a next attempt the task fails, and those who follow the job hear of that anyway.
 void Home::Impl::tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number,
                               const std::string& what, std::optional<Duration> again_after) {
   std::string text = "attempt " + std::to_string(number);
@@ -523,8 +523,8 @@ std::size_t Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::ui
   return went;
 }
 
-/// An attempt at it may change its process before it has begun: it was not placed for what it needs, and is
-/// no more than what is sent.
+/// True if an attempt of the row may change its process before it has begun: it was not placed for its needs,
+/// and its message holds all of it.
 bool Home::Impl::may_go_elsewhere(RowIndex row) const {
   const Policy& policy = table.policy_of(table[row]);
   return !is_call(row) && policy.needs == Needs{} && policy.effects != Effects::exclusive;

@@ -10,8 +10,8 @@
 
 namespace dag {
 
-/// The calls that can end only after `row` has: by edges, by what rows became, by the order of calls. None of
-/// them has ended, so they are the same for who counts again when all of it is over.
+/// The calls that can end only after `row` has: by edges, by tasks that rows became, by the order of calls.
+/// None of them has ended, so a recount finds the same ones when all of it is over.
 std::set<RowIndex> Home::Impl::calls_behind(RowIndex row) {
   std::set<RowIndex> seen{row}, calls;
   std::set<std::uint32_t> elsewhere;  // Submitted tasks without a row of ours.
@@ -58,7 +58,7 @@ std::set<RowIndex> Home::Impl::calls_behind(RowIndex row) {
   return calls;
 }
 
-/// `behind`: the calls that wait for whoever adds it.
+/// `behind`: the calls that wait for the task that adds it.
 void Home::Impl::add_call(RowIndex row, const std::set<RowIndex>& behind) {
   ActorChain& chain = *chain_of(row);
   std::size_t at = chain.calls.size();

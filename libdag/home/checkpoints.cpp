@@ -1,7 +1,7 @@
 // States that tasks save while they run. A saved state lies with the runner that ran the attempt, like an
 // output under a name of its own, and a copy of it with a process of another node; the home knows where. An
-// attempt that follows a lost one is given the newest whose inputs are those that count now: what was
-// computed from other inputs is of no use, however far it came.
+// attempt that follows a lost one gets the newest state whose inputs count now: a state that was computed
+// from other inputs is of no use, however far it came.
 //
 // Why they go: of each row the two newest are kept, and none when the row has settled or vanished.
 
@@ -100,7 +100,7 @@ void Home::Impl::release_checkpoints(RowIndex row) {
   checkpoints.erase(found);
 }
 
-/// Whoever was to start from it has looked everywhere.
+/// The runner that was to start from it has asked all holders.
 void Home::Impl::forget_checkpoint(const OutputName& name) {
   const auto found = checkpoints.find(table.find(name.task));
   if (found == checkpoints.end()) return;

@@ -11,9 +11,9 @@
 namespace dag {
 namespace {
 
-/// To measure a graph of so many tasks takes some milliseconds; it is done anew when the ways are a second
-/// old, and of one of ten times as many when they are ten: a small part of the time, however often somebody
-/// asks.
+/// Measuring a graph of this size takes some milliseconds. It is repeated when the result is a second old,
+/// and for a graph ten times as large when it is ten seconds old: a small part of the time, however often
+/// clients ask.
 constexpr double tasks_per_second_of_age = 10'000;
 /// No answer for larger graphs, or where more was spawned: the home does nothing else meanwhile, and its
 /// process would be taken for dead. (A million tasks take 0.2 s; half a second on a machine with more to do

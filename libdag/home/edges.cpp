@@ -22,7 +22,7 @@ std::string cause_of(Outcome outcome, const Error& error) {
 
 }  // namespace
 
-/// Sets up what the home keeps per row. The rows stay closed until open().
+/// Sets up the home's data per row. The rows stay closed until open().
 void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   const Part& part = table.part(part_number);
   DAG_CHECK(parents.size() == part_number);
@@ -275,7 +275,7 @@ void Home::Impl::say_closed(RowIndex row, Outcome outcome, const std::string& wh
   });
 }
 
-/// A row ended: satisfies what nobody has satisfied yet, tells other shards, and those that became this one.
+/// A row ended: satisfies its open edges, tells other shards, and ends the rows that became this one.
 void Home::Impl::note(RowIndex row, bool by_lane) {
   DAG_CHECK(!is(row, flag::noted));
   set(row, flag::noted);
@@ -380,7 +380,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
                        (!record.has_output || (record.digest != 0 && known.digest == record.digest)));
   if (!first && is(row, flag::settled) && !same_attempt) {
     DAG_CHECK(!settled);  // A settled outcome never changes.
-    return;  // Older news: also of the same value, or what is made of it would be said of another attempt.
+    return;  // Older news: even with the same value it would change the attempt of outputs made from it.
   }
   known.attempt = record.attempt;
   if (!same_attempt || record.digest != 0) known.digest = record.digest;

@@ -1,4 +1,4 @@
-// Why rows are where they are, for people. Reads what the home knows; changes nothing.
+// Reasons for the places of rows, for people. Reads the home's data; changes nothing.
 
 #include <algorithm>
 
@@ -33,8 +33,8 @@ int rank_of(RowState state) {
 
 }  // namespace
 
-/// The task that a row waits for though no edge says so: what it became when its kernel returned, or, of a
-/// call, the one of the same job actor whose turn it is.
+/// The task that a row waits for without an edge: the one it became when its kernel returned, or, for a call,
+/// the call of the same job actor whose turn it is.
 RowIndex Home::Impl::waits_behind(RowIndex row) const {
   const RowState at = word(row).state;
   if (at == RowState::held && is_call(row)) {

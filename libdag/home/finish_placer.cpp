@@ -103,14 +103,14 @@ PlacedAttempt FinishPlacer::place_attempt(const AttemptToPlace& attempt, const s
   if (auto placed = ask(std::span(few).first(count), std::span(candidates_of_few).first(count)))
     return *placed;
 
-  // Somebody who was not sampled may have what the task needs.
+  // A process outside the sample may have the devices that the task needs.
   std::vector<Known*> everybody;
   for (std::size_t place = 0; place < lives.size(); ++place) {
     Known* const there = lives[place] == self ? nullptr : known(lives[place], place);
     if (there != nullptr) everybody.push_back(there);
   }
   std::vector<PlacementCandidate> candidates(everybody.size());
-  // Nobody has: the home here knows best what to say of that.
+  // No process has: the home here knows best how to report that.
   return ask(everybody, candidates).value_or(PlacedAttempt{self});
 }
 

@@ -1,18 +1,18 @@
 // Groups of tasks that are supervised together (Graph::group). When an attempt of a member failed, crashed or
-// was lost, and is to be tried again, the group's machine says who starts again with it, or that the group
-// gives up; this file carries it out.
+// was lost, and is to be tried again, the group's machine says which members restart with it, or that the
+// group gives up; this file carries it out.
 //
 // A group hears of all that an event did to its members when that event is over, before any row is decided.
 // So members that were lost together are all taken back before one of them starts.
 //
-// Members start from settled inputs only, and nothing that is settled changes. So no end of a member is taken
-// back, and neither is what it made the group do: the ends that come of giving up rest on nothing, like those
-// that a client orders.
+// Members start from settled inputs only, and settled outcomes never change. So no end of a member is taken
+// back, and neither are its consequences in the group: ends by giving up rest on nothing, like those that a
+// client orders.
 //
-// After a loss of the home the next one learns from the record who has ended, and from that a member has
-// failed, which is why others were cancelled; it goes on with that. The restarts of the last period are not
-// recorded. It cannot know whether a member that nobody runs was lost or had not begun, where that one's
-// inputs are settled, and takes it for lost. It takes one over that had been stopped and never heard of it.
+// After a loss of the home the next one learns from the record which members have ended, and so that a member
+// has failed, and why others were cancelled; it goes on with that. The restarts of the last period are not
+// recorded. It cannot know whether a member that runs nowhere, with settled inputs, was lost or had not
+// begun, and takes it for lost. It takes over a member whose stop did not arrive.
 
 #include <algorithm>
 
@@ -80,8 +80,8 @@ void Home::Impl::member_down(RowIndex member, Exit why, std::optional<Error> err
   members_down.push_back({member, why, std::move(error)});
 }
 
-/// By whatever. That it failed means that the group is of no use any more; but one that became others has
-/// done what it was for, whatever they come to.
+/// A member ended, by any outcome. If it failed, the group is of no use any more; but a member that became
+/// other tasks has done its part, whatever their outcomes.
 void Home::Impl::member_ended(RowIndex member) {
   TaskGroup& group = group_of(member);
   if (group.machine.on_ended(child_of(group, member))) look_again_at(group);
@@ -135,16 +135,16 @@ void Home::Impl::stop_member(RowIndex member, const std::string& why) {
   to_decide.push_back(member);
 }
 
-/// An attempt is stopped, perhaps when it had just ended. If an earlier home began it, whoever says that it
-/// runs, or has ended, is not believed any more; of our own nobody would be.
+/// An attempt is stopped, perhaps when it had just ended. If an earlier home began it, reports that it runs
+/// or has ended do not count any more; for our own attempts they would not anyway.
 void Home::Impl::overtake(const OutputName& attempt) {
   if (attempt.attempt.epoch == options.epoch) return;
   came_back.insert(attempt);
   overtaken.insert(attempt);
 }
 
-/// All have reported what runs. A member that nobody runs, and whose inputs are settled, may have run and be
-/// lost: those that start again with it are not taken over.
+/// All reports of running attempts are in. A member that runs nowhere and whose inputs are settled may have
+/// run and be lost: attempts of members that restart with it are not taken over.
 void Home::Impl::count_groups_again() {
   const auto runs_on = [&](RowIndex member) {
     const auto found = offers.find(member);

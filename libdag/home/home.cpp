@@ -9,9 +9,9 @@
 namespace dag {
 namespace {
 
-/// Where there is only one process nothing is placed by how long rows took, so for what is usual some of the
-/// short ones will do, and all of those that last long beside a look at them. Which ones is drawn by their
-/// numbers: names that take turns come up alike.
+/// With a single process no row is placed by run times. So some of the short rows suffice for the usual run
+/// time, and all rows that are long compared to a look at them. Short ones are drawn by their numbers: names
+/// that take turns come up alike.
 bool observed_alone(const QuickEnd& quick) {
   constexpr Duration long_enough = std::chrono::microseconds(50);
   return quick.ran >= long_enough || (quick.row * 2654435761u) >> 28 == 0;
@@ -130,7 +130,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
     at = digests_awaited.erase(at);
   }
 
-  // Homes that begin to count have to be told again what they wait for, and what they need not keep.
+  // Homes that begin to count have to be told again of rows they wait for, and of outputs they need not keep.
   for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
     if (shard == options.shard || state.homes[shard].epoch == before.homes[shard].epoch) continue;
     for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
@@ -380,7 +380,7 @@ void Home::vouch(message::Report& report) const {
     if (home.has_ended(row) && !home.is(row, flag::settled))
       message::add_task(report.ended, home.table.id(row));
     if (!home.is(row, flag::noted)) continue;
-    // Whoever counts the row again must know whether what it was made of still counts. Lanes do not tell
+    // A recount of the row must know whether the inputs of its attempt still count. Lanes do not tell
     // that.
     if (!home.is(row, flag::known) || (!home.is(row, flag::settled) && home.inputs_unknown(row))) continue;
     const Fact& known = home.facts.at(row);

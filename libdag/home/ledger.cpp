@@ -68,9 +68,9 @@ std::size_t Home::Impl::weight_of_record(RowIndex row, bool growth) const {
   return bytes + known->conditions.size() / 8;
 }
 
-/// Names what the row rests on in other shards. What needs nothing is not to wait for what does, and what
-/// does not for too much; that a row's needs are all in its own step is not asked for, since steps that need
-/// each other are recorded together.
+/// Names the needs of the row in other shards. Rows without needs must not wait for rows with needs, and rows
+/// with needs not for too many; a row's needs need not all be in its own step, since steps that need each
+/// other are recorded together.
 void Home::Impl::need(Cut& cut, RowIndex row) {
   if (is_planted(options.planted, Planted::needs_forgotten)) return;
   StepEnd begin;
@@ -331,7 +331,7 @@ void Home::Impl::flush() {
   send(state.cell, std::move(outcomes));
 }
 
-/// The cell has another leader, who may not know what the one before it was told and did not record.
+/// The cell has another leader, which may lack reports to the former one that were not recorded.
 void Home::Impl::say_again() {
   if (is_planted(options.planted, Planted::not_said_again)) return;
   if (outcomes_sent > outcomes_recorded && said_last) send(state.cell, *said_last);
@@ -422,8 +422,8 @@ void Home::Impl::on(Life, const message::Settled& message) {
   }
 }
 
-/// Nobody waits for it, so all there is to do is to let go of what it has read, and of its own if nobody
-/// reads it.
+/// Nothing waits for the row, so it only lets go of its inputs, and of its output if no task reads
+/// it.
 void Home::Impl::lean_settled(RowIndex row) {
   DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
   set(row, flag::settled);
@@ -448,8 +448,8 @@ void Home::Impl::own_settled(RowIndex row) {
     wake_children(known->second);
     if (known->second.keeper) release(*known->second.keeper, name);
     known->second.keeper.reset();
-    // The attempt is fixed for good, so it will not read its inputs again, however long it takes what it
-    // became.
+    // The attempt is fixed for good, so it will not read its inputs again, however long the task that it
+    // became runs.
     if (!is_call(row)) release_inputs(row);
     return;
   }

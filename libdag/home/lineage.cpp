@@ -29,7 +29,7 @@ AttemptId Home::Impl::attempt_of(RowIndex row) const {
   return {epoch, word(row).attempt};
 }
 
-/// Whose output a row's is: its own, or that of what it became.
+/// The row whose output is this row's: itself, or the row that it became.
 RowIndex Home::Impl::owner_of(RowIndex row) const {
   const Fact* known = fact(row);
   return known != nullptr && known->owner != no_row ? known->owner : row;
@@ -174,7 +174,7 @@ void Home::Impl::on(Life from, const message::Digested& message) {
   }
 }
 
-// ---- Copies of what cannot be made again
+// ---- Copies of outputs that cannot be made again
 
 bool Home::Impl::varies(RowIndex row) const { return table.policy_of(table[row]).varying; }
 
@@ -203,7 +203,7 @@ bool Home::Impl::copied(RowIndex row) {
   return false;
 }
 
-/// Processes have gone, and copies with them, or those who were to make some.
+/// Processes have gone, and with them copies, or the makers of copies.
 void Home::Impl::copies_lost() {
   std::vector<RowIndex> rows;
   for (auto& [row, asked_for_it] : copies) {
@@ -231,7 +231,7 @@ void Home::Impl::on(Life from, const message::Need& need) {
   if (const auto known = facts.find(owner); known != facts.end()) {
     for (const Life gone : need.gone) {
       struck = std::erase(known->second.holders, gone) > 0 || struck;
-      // Our own runner has lost sight of what lies in the slot: offer it again.
+      // Our own runner has lost sight of the value in the slot: offer it again.
       if (gone == options.self) unset(owner, flag::published);
     }
   } else if (std::find(need.gone.begin(), need.gone.end(), options.self) != need.gone.end()) {
@@ -269,8 +269,8 @@ void Home::Impl::answer(const Asker& asker, RowIndex row) {
       if (is(owner, flag::let_go)) revived[owner] = now + revived_for;
       located.holders = holders_of(owner);
     } else if (is_save(owner) && !recounting) {
-      // Nobody needs it for its own sake: who was to get a copy goes without, and an object comes back from
-      // another one.
+      // No task needs this state itself: the process that was to get a copy goes without, and an object comes
+      // back from another one.
       located.lost = Error{ErrorCode::output_lost, "what the job actor had saved is not there any more"};
     } else if (asker.for_client && options.released_bytes_max && is(owner, flag::let_go)) {
       located.lost = released(row);
@@ -344,7 +344,7 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
   known.attempt = attempt_of(row);
   if (record.digest == 0 && record.value) record.digest = digest_of(record.value);
   if (known.digest == 0 && row < let_go_digests.size()) known.digest = let_go_digests[row];
-  // Nobody knows yet what the first one was, but neither was anybody told that it is final.
+  // The first digest is unknown, but no process was told that the first output is final either.
   const bool unknown = digests_awaited.erase(row) > 0;
   if (unknown) to_send.push_back(row);
   const bool same = !unknown && (known.digest == 0 || known.digest == record.digest);
@@ -396,7 +396,7 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     set(row, flag::let_go | flag::consumed);
     table[row].output.clear();
     const std::uint32_t shard = shard_of(*plan, table.id(row));
-    // Offered here for somebody who was lent a row that reads it. (What a home here has offered is its own.)
+    // Offered here for a process that was lent a reader. (Offers of homes in this process are their own.)
     if (is(row, flag::published) && home_of(shard) != options.self) {
       release(options.self, {table.id(row), attempt_of(row)});
     }
@@ -404,7 +404,7 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     return;
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
-  // It cannot be made again, and what was made from it may have to be.
+  // It cannot be made again, and outputs computed from it may have to be.
   if (options.several_processes && varies(row)) return;
   if (!lingers(row)) let_go(row);
 }

@@ -1,4 +1,4 @@
-// After losses: a shard whose home died is counted again from what is settled and what the survivors report.
+// After a loss of its home a shard is counted again from settled outcomes and reports of the survivors.
 //
 // A new home builds the rows as for a new job, ends those that are settled, and keeps all others closed (by
 // their extra edge) until every life that was alive at its appointment has reported or died. Then rows start
@@ -160,9 +160,9 @@ void Home::Impl::on(Life from, const message::Report& report) {
     }
     const bool counts_here = has_ended(row) || is(row, flag::grown);
     if (counts_here && attempt_of(row) == had.record.attempt) {
-      // A copy of what counts. Had it been let go, nobody needs it; else it is one more holder.
+      // A copy of a counting output. If that was let go, no task needs it; else the sender is another holder.
       const std::uint64_t digest = fact(row) == nullptr ? 0 : fact(row)->digest;
-      // A disk may have kept what another job of this number left there.
+      // A disk may still have an output of another job with this number.
       const bool same = digest == 0 || had.record.digest == 0 || digest == had.record.digest;
       if (is(row, flag::let_go) || !had.bytes || !same) {
         not_taken.push_back(had.record.name());
@@ -271,7 +271,7 @@ void Home::Impl::recount_if_complete() {
   for (RowIndex row = 0; row < table.size(); ++row) {
     if (!table[row].ghost && is(row, flag::noted) && varies(row)) copied(row);
   }
-  // Whoever asked meanwhile.
+  // Questions that came meanwhile.
   std::vector<RowIndex> waiting;
   for (const auto& [row, who] : askers) waiting.push_back(row);
   for (const RowIndex row : waiting) {
@@ -343,10 +343,10 @@ bool Home::Impl::adopt(RowIndex row) {
   return true;
 }
 
-/// When it is settled which attempts are taken over: others take rows for ended that are not, because the
-/// home before this one told them so and nobody could report it. Left alone, what they made of those ends
-/// would wait for ever to be recorded; and what is made of that in turn, here too, would hold up all that
-/// comes behind it, perhaps the very thing that those rows need to end again.
+/// Called when it is settled which attempts are taken over. Other homes take rows for ended that are not,
+/// because the former home told them so and no report had it. Left alone, outcomes that rest on those ends
+/// would wait for ever to be recorded; and outcomes that rest on these in turn, here too, would hold up
+/// everything behind them, perhaps the very row that has to end again.
 void Home::Impl::deny_unended() {
   std::vector<RowIndex> rows;
   gate.close([] {});

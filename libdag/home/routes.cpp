@@ -12,7 +12,7 @@ namespace dag {
 using detail::Edge;
 using detail::EdgeKind;
 
-/// The rows of the job's graph that are ours, and what lanes have to know of the other shards.
+/// Adds the rows of the job's graph that are ours, and the other shards as lanes have to know them.
 void Home::Impl::add_graph() {
   Routes& routes = table.routes();
   routes = {plan->job, options.shard, options.epoch, options.self, {}};
@@ -68,8 +68,8 @@ void Home::Impl::on(Life, const message::NotEnded& news) {
   ghost_not_ended(ghosts);
 }
 
-/// Takes the ends of these ghosts back, where there were any; what rests on them starts anew. Lanes end them
-/// no more in this epoch: what one told, and comes later, is of an end that does not count.
+/// Takes the ends of these ghosts back, if they had ended; rows that rest on them start anew. Lanes do not
+/// end them any more in this epoch: news of a lane that comes later is of an end that does not count.
 void Home::Impl::ghost_not_ended(const std::vector<RowIndex>& ghosts) {
   std::vector<RowIndex> changed;
   gate.close([] {});
@@ -119,7 +119,7 @@ bool Home::Impl::inputs_unknown(RowIndex ghost) const {
                      [](const detail::Argument& argument) { return is_input(argument.kind); });
 }
 
-/// The epoch of a shard changes: what its ghosts' words count belongs to the one before.
+/// The epoch of a shard changes: numbers in its ghosts' words belong to the epoch before.
 void Home::Impl::name_ghosts_of(std::uint32_t shard) {
   for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
     if (!table[row].ghost || !has_ended(row)) continue;
@@ -132,9 +132,9 @@ Way Home::Impl::way_to(Life home) const {
   return others_by_link && alive(home) ? Way::link : Way::closed;
 }
 
-/// Lets lanes know who is whose home and where they can write. Takes back what they told over ways that are
-/// not open any more; returns the rows concerned that were noted, for whose shards on that way nothing else
-/// will happen.
+/// Tells lanes the home of each shard and the way to it. Takes back news of lanes over ways that are not
+/// open any more; returns the noted rows among them, each with the shard on that way that nothing else will
+/// tell.
 std::vector<std::pair<RowIndex, std::uint32_t>> Home::Impl::change_routes() {
   Routes& routes = table.routes();
   std::vector<Route> wanted;
@@ -144,7 +144,7 @@ std::vector<std::pair<RowIndex, std::uint32_t>> Home::Impl::change_routes() {
     const Route& before = routes.to[shard];
     const Way way = shard == options.shard ? Way::closed : way_to(there.home);
     wanted.push_back({there.home, there.epoch, way});
-    // A link delivers what was told before a ring came. What lay in a ring that is given up is gone.
+    // A link delivers news sent before a ring came. Unread news in a ring that is given up is lost.
     const bool delivers = way == before.way || (before.way == Way::link && way == Way::memory);
     lost[shard] = before.way != Way::closed && (!delivers || before.epoch != there.epoch);
   }

@@ -1,11 +1,11 @@
 // Saves of job actors: when they are made, where they lie, and which of them lost objects come back from.
 //
-// The saves of one number of all actors of a group are a border. One that is complete (each of them recorded,
-// and held by a process that the job cannot lose) is what a loss costs from, and lets go what came before it.
+// The saves of one number of all actors of a group are a border. A complete border (all recorded, and held
+// by processes that the job cannot lose) bounds the cost of a loss, and older saves may go.
 //
-// A save that the graph asks for holds the calls behind it until then, so that no loss costs more than what
-// lies between two of them. One that may be left out does not: it is made to cost little, and how much work
-// is at stake is for its interval to say.
+// A save that the graph asks for holds the calls behind it until then, so that a loss costs no more than the
+// work between two of them. A save that may be left out does not: it is made to cost little, and its interval
+// limits the work at stake.
 //
 // Where a graph says that saves may be left out, the home decides once for each border, when the first of the
 // group's actors has come there: for all of them, or the border would never be complete. One that is left
@@ -73,7 +73,7 @@ bool Home::Impl::border_there(const ActorGroup& group, std::size_t border) const
   });
 }
 
-/// And also when a process is lost: what came before it can be let go.
+/// Also holds when a process is lost: everything before the border can be let go.
 bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) const {
   if (!border_there(group, border)) return false;
   const bool alone = state.replicas == 1 && state.cell == options.self;
@@ -87,8 +87,8 @@ bool Home::Impl::border_complete(const ActorGroup& group, std::size_t border) co
   });
 }
 
-/// All its actors have come there, and what they saved is neither lost nor complete yet. (Until all have,
-/// some may be waiting for what others do behind it.)
+/// All actors have come to the border, and its saves are neither lost nor complete yet. (Until all have, some
+/// actors may wait for calls behind it.)
 bool Home::Impl::border_open(const ActorGroup& group, std::size_t border) const {
   if (border <= group.border || border_complete(group, border)) return false;
   return std::all_of(group.actors.begin(), group.actors.end(), [&](std::uint32_t member) {
@@ -131,8 +131,8 @@ std::size_t Home::Impl::choose_border(const ActorGroup& group) const {
   return found == made.rend() ? 0 : *found;
 }
 
-/// A save settled or was copied: perhaps a border is complete, and what came before it may go. Not while
-/// objects come back from an older one: what they are fed with must come from there, too.
+/// A save settled or was copied: perhaps a border is complete, and older ones may go. Not while objects come
+/// back from an older border: their inputs must come from there, too.
 void Home::Impl::saves_changed(std::uint32_t number) {
   ActorGroup& group = groups[number];
   if (comes_back(group)) return;
@@ -159,9 +159,9 @@ void Home::Impl::saves_changed(std::uint32_t number) {
   say(chains[group.actors.front()].calls.front(), [&] { return recorded::Saved{0, newest}; });
 }
 
-/// A saved state must outlive the process that wrote it. Who has to get a copy when these have one: the cell,
-/// which the job cannot lose where it has one replica, and whose node brings it to the disks of all that have
-/// the record; else so many that there are two, on two nodes if there are.
+/// Lives that still need a copy of a saved state, which must outlive the process that wrote it. With one
+/// replica: the cell's, since the job cannot outlive it, and its node brings the state to the disks of all
+/// that have the record; otherwise enough for two copies, on two nodes if there are.
 std::vector<Life> Home::Impl::lacks_copies(std::vector<Life> holders) const {
   std::vector<Life> lacking;
   const bool cell_has = std::find(holders.begin(), holders.end(), state.cell) != holders.end();

@@ -14,7 +14,7 @@ using detail::CallKind;
 using detail::EdgeKind;
 using detail::Fragment;
 
-/// Adds what the attempt of `row` spawned. `first_id` when it is known from the record; else ids are given
+/// Adds the tasks that the attempt of `row` spawned. `first_id` is known from the record, or else given
 /// here.
 void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   bring_literals(row, record);
@@ -52,7 +52,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     tail_known.inherited = std::move(inherited);
     // Its bytes belong to its heads as well, so it must not be gone before they have taken them over.
     ++notes[tail].consumers;
-    // Lanes know nothing of conditions that are not its own, nor of who else ends with it.
+    // Lanes know neither the conditions of other rows, nor the rows that end with it.
     table.apply(tail, Watched{});
     table[tail].ends_by_itself = false;
   }
@@ -92,7 +92,7 @@ std::vector<OutcomeRecord::LiteralAbove> Home::Impl::literals_left_out(RowIndex 
       const Blob& own = above.literals[literal];
       const bool shared =
           own.bytes().data() == bytes.bytes().data() && own.size_bytes() == bytes.size_bytes();
-      return shared || own.same_bytes(bytes);  // The first is what it mostly is, and costs nothing.
+      return shared || own.same_bytes(bytes);  // Sharing is the usual case, and costs nothing to see.
     });
     if (same != given.end()) left_out.push_back({here, *same});
   }
@@ -107,7 +107,7 @@ void Home::Impl::leave_out_literals(RowIndex row, OutcomeRecord& record) const {
   record.spawned = std::move(lean);
 }
 
-/// About what the cell is told of it.
+/// Size of the report of the spawned tasks to the cell, roughly.
 std::size_t Home::Impl::bytes_told_of(RowIndex row, const Fragment& spawned) const {
   std::size_t bytes = written_bytes(spawned);
   for (const auto [here, above] : literals_left_out(row, spawned))
@@ -165,7 +165,7 @@ void Home::Impl::part_told(std::uint32_t part) {
   parts_ahead.erase(found);
 }
 
-/// The record has more of what the cell was told.
+/// The record has more of the reports to the cell.
 void Home::Impl::parts_recorded() {
   for (; !parts_told.empty() && parts_told.front().first <= outcomes_recorded; parts_told.pop_front())
     part_told(parts_told.front().second);

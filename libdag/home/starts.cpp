@@ -109,7 +109,7 @@ std::vector<RowIndex> Home::Impl::forget_stopped(const std::function<bool(const 
   return rows;
 }
 
-/// With their processes. Where those are only taken for dead, the lease ends what is exclusive.
+/// Their processes are lost. If a process is only taken for dead, the lease ends its exclusive tasks.
 void Home::Impl::stopped_are_lost(Instant leases_over) {
   for (const RowIndex row : forget_stopped([&](const StoppedAttempt& one) { return !alive(one.runner); })) {
     if (is_exclusive(row)) leases_over_at[row] = leases_over;

@@ -1,5 +1,5 @@
-// Ends that turn out not to count: what rests on them is undone, and made anew. None of it was sent to the
-// cell, because what it rests on was not settled.
+// Ends that turn out not to count: everything that rests on them is undone, and made anew. None of it was
+// sent to the cell, because those ends were not settled.
 
 #include "libdag/home/home_impl.hpp"
 
@@ -43,7 +43,7 @@ Home::Impl::Undone Home::Impl::what_rests_on(const std::vector<RowIndex>& change
   return undone;
 }
 
-/// The rows of `changed` ended otherwise than their successors were told: whatever rests on them starts anew.
+/// The rows of `changed` ended otherwise than their successors were told: all that rests on them starts anew.
 void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   const Undone undone = what_rests_on(changed);
   if (undone.anew.empty() && undone.reopened.empty() && undone.vanished.empty()) return;
@@ -82,7 +82,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   for (const RowIndex row : undone.reopened) undo(row, true);
   for (const RowIndex row : undone.anew) begin_anew(row, undone);
   for (const RowIndex row : undone.reopened) {
-    table.apply(row, Recounted{1});  // Nobody takes this one away: it ends with what it became.
+    table.apply(row, Recounted{1});  // Nothing removes this edge: the row ends with the one it became.
     table.apply(row, Watched{});
   }
   for (ActorChain& chain : chains) count_calls_again(chain);
@@ -91,8 +91,8 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   for (const std::uint32_t group : dirty) roll_back(group, "calls it has seen start anew");
 }
 
-/// It has not ended, nobody runs it, and nothing is known of it but what becomes it. `keep_attempt`: it did
-/// grow, by an attempt that counts, and only what it became has not ended.
+/// Resets the row: it has not ended, runs nowhere, and keeps only rows that become it. `keep_attempt`: it did
+/// grow, by an attempt that counts, and only the task that it became has not ended.
 void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   DAG_CHECK(!is(row, flag::sent));
   if (is_call(row)) groups[chain_of(row)->group].wanted.erase(row);
@@ -124,7 +124,7 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
     release(*known->second.keeper, {table.id(row), known->second.grown_attempt});
     known->second.keeper.reset();
   }
-  std::optional<Life> keeper;  // of what it grew, which stays
+  std::optional<Life> keeper;  // of its growth, which stays
   if (known != facts.end() && keep_attempt) keeper = std::exchange(known->second.keeper, std::nullopt);
   drop_bytes(row);
   if (keeper) known->second.keeper = keeper;
@@ -138,7 +138,7 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
     what.has_output = false;
     what.conditions.clear();
     what.error.reset();
-    // Its pin on what it became, which consumer_done above (or end_head) took away.
+    // Its pin on the row it became, which consumer_done above (or end_head) took away.
     if (what.becomes != no_row) ++notes[what.becomes].consumers;
     return;
   }
@@ -149,7 +149,7 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   what = std::move(bare_fact);
 }
 
-/// It waits for those before it which have not ended, or not after all.
+/// The row waits for predecessors that have not ended, or have not after all.
 void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
   std::uint32_t open_edges = recounting ? 1 : 0;
   each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
@@ -160,7 +160,7 @@ void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
     if (!still) ++open_edges;
   });
   if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
-  // Predecessors that did not finish have had their say; whoever comes last must look at all of them.
+  // Predecessors without success have been counted; the last one to end must have all of them looked at.
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
     if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished) table.apply(row, Watched{});
   });

@@ -1,12 +1,12 @@
 #pragma once
-// Messages of jobs that this process has not heard of: a job's other processes may be faster than its cell,
-// which says what the job is. They were acknowledged, so none is dropped while its job may still come.
+// Messages of jobs that this process does not know: a job's other processes may be faster than its cell,
+// which sends the plan of the job. They were acknowledged, so none is dropped while its job may still come.
 //
-// Why it empties: the cell tells a process of its job, or that it may ask for it (message::AskPlan), before
-// it tells the others of the process, so a job of which they speak is known here in a moment, and its
-// messages go to its door (door.hpp). Of a job that is over nothing is put here. What stays is of jobs whose
-// cell was lost before it could say more; of many jobs that wait the one that has waited longest is such a
-// one, and is given up.
+// The waiting ends: the cell tells a process of its job, or that it may ask for it (message::AskPlan), before
+// it tells the others of the process, so the job is known here in a moment, and its messages go to its door
+// (door.hpp). Messages of a job that is over are not put here. Those left are of jobs whose cell was lost
+// before it could say more; if too many jobs wait, the one that has waited longest is of this kind, and is
+// given up.
 
 #include <cstdint>
 #include <map>

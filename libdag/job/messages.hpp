@@ -369,7 +369,7 @@ struct Return {
   std::string why;
   std::optional<Life> thief = std::nullopt;  ///< the asker that gets it
 };
-/// These outputs (and their records) are not needed any more, by whatever happens.
+/// These outputs (and their records) will never be needed again.
 struct Release {
   JobId job;
   std::uint32_t shard = 0;
@@ -439,13 +439,13 @@ struct PredecessorEnded {
   std::uint32_t from = 0;
   Epoch from_epoch;
   std::uint64_t change = 0;
-  OutcomeRecord record;  ///< without what it spawned
+  OutcomeRecord record;  ///< without spawned tasks
   std::vector<Life> holders;
 };
-/// These rows of shard `from` have not ended after all, whatever was said before: by a former home, which is
+/// These rows of shard `from` have not ended after all, in spite of earlier news: by a former home, which is
 /// gone and had not recorded their ends, or by this one, when their predecessors came to something else. They
-/// will end by other attempts, never again by those. So all that rests on those starts anew. `change` is
-/// counted as in PredecessorEnded.
+/// will end by other attempts, never again by the former ones. So all that rests on the former ends starts
+/// anew. `change` is counted as in PredecessorEnded.
 struct NotEnded {
   JobId job;
   std::uint32_t shard = 0;

@@ -26,13 +26,13 @@ enum class Planted : std::uint8_t {
   told_twice_by_lanes,     ///< lanes tell a second end of a row as if it were the first
   told_is_told,            ///< a home that lanes told is not told again after it, or the way to it, was lost
   not_said_again,          ///< homes do not repeat to a new leader what the old one may not have recorded
-  overlap_refused,         ///< homes take no Settled that says again what they know
-  leader_silent,           ///< a new leader does not say again what the one before it may not have
-  leads_too_early,         ///< it answers before what earlier leaders left is applied
+  overlap_refused,         ///< homes take no Settled that repeats outcomes they know
+  leader_silent,           ///< a new leader does not repeat what the former one may have left unsaid
+  leads_too_early,         ///< a leader answers before entries of earlier leaders are applied
   dead_come_back,          ///< a life that the cell found dead is taken again
   unknown_stay,            ///< lives that died before the leader could know them stay members
-  snapshot_forgets_said,   ///< a snapshot lacks what was said and not recorded
-  snapshot_forgets_dead,   ///< a snapshot lacks who has died
+  snapshot_forgets_said,   ///< a snapshot lacks reports that are not recorded yet
+  snapshot_forgets_dead,   ///< a snapshot lacks the dead
   starts_forgotten,        ///< a new home does not know which tasks that may run only once were started
   start_unrecorded,        ///< a task that may run only once starts before that is recorded
   checkpoint_of_other_inputs,  ///< an attempt starts from a state that was saved with other inputs

@@ -1,13 +1,13 @@
 #pragma once
-// How far the tasks of a job may spawn ahead of its record. What an attempt has spawned is in flight until
-// the record has the attempt: until then it costs memory in the process of its home, and nobody can say how
-// much of it there will be. A job has credit for so many tasks and bytes in flight in each process; without
-// credit a lane waits before it hands over what its kernel has spawned (actors/lanes/spawn_credits.hpp), and
-// a home starts and lends nothing.
+// Limits how far the tasks of a job may spawn ahead of its record. Tasks that an attempt has spawned are in
+// flight until the record has the attempt: until then they cost memory in the process of its home, and nobody
+// can say how much there will be. A job has credit for so many tasks and bytes in flight in each process;
+// without credit a lane waits before it hands over its kernel's spawned tasks
+// (actors/lanes/spawn_credits.hpp), and a home starts and lends nothing.
 //
-// Why credit comes back: a home tells the record of an attempt as soon as the ends that the attempt rests on
-// are told (ledger.cpp), all of which have happened. So the record needs no task to run. If one of those ends
-// turns out not to count, the attempt does not count either, and what it has spawned vanishes.
+// Credit comes back: a home tells the record of an attempt as soon as the ends that the attempt rests on are
+// told (ledger.cpp), all of which have happened. So the record needs no task to run. If one of those ends
+// turns out not to count, the attempt does not count either, and its spawned tasks vanish.
 
 #include <cstdint>
 

@@ -105,7 +105,7 @@ struct Closed {
   Outcome outcome = Outcome::cancelled;
 };
 /// A ghost: a lane has the news that it finished, as this attempt of its home's epoch, and will store the
-/// output before it shows the end (AttemptEnded). Whoever else has news of it waits for that.
+/// output before it shows the end (AttemptEnded). Other threads with news of it wait for that.
 struct EndArrived {
   std::uint32_t attempt = 0;
 };

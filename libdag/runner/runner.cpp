@@ -65,7 +65,7 @@ void Runner::on_state(const message::JobState& state, Instant now) {
         !before.homes.empty() && state_.homes[sought.shard].epoch != before.homes[sought.shard].epoch;
     if (home_moved) {
       sought.home_asked = false;
-      sought.replicas.clear();  // The new home orders what it lacks; of what was then, some may be no more.
+      sought.replicas.clear();  // The new home orders the copies it lacks; old orders may be void.
     }
     names.push_back(name);
   }
@@ -76,7 +76,7 @@ void Runner::on_state(const message::JobState& state, Instant now) {
 
 void Runner::on_message(Life from, const JobMessage& any, Instant now) {
   if (state_.ended) return;
-  // Orders of a home that is not one any more count for nothing; the new one knows what we have.
+  // Orders of a former home count for nothing; the new one knows our content.
   if (const auto named = shard_epoch_of(any)) {
     if (named->shard >= state_.homes.size() || named->epoch != state_.homes[named->shard].epoch) return;
   }
@@ -159,8 +159,8 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
 
 // ---- Attempts
 
-/// The home hears of it when no kernel of the attempt runs here, be it that none has begun or ever will: an
-/// order may come before what it stops.
+/// The home hears of it when no kernel of the attempt runs here, even if none has begun or ever will: a stop
+/// may come before its attempt.
 void Runner::stop(const message::Stop& order) {
   accepted_[order.shard][order.epoch].insert(order.name);
   const auto found = attempts_.find(order.name);
@@ -271,9 +271,9 @@ void Runner::look_at_lease(Instant now) {
   ask_for_lease(now);
 }
 
-/// The object is made anew: its home has given up whatever older makings of it still have to do here, and its
-/// word of that may come later than the new making. (Seed 17500: a create that waited for a lane ran behind
-/// the one that replaced it, and put an object there that the next call did not mean.)
+/// The object is made anew: its home has given up attempts of older creations here, and the order to stop
+/// those may come later than the new creation. (Seed 17500: a create that waited for a lane ran behind the
+/// one that replaced it, and put an object there that the next call did not mean.)
 void Runner::supersede(std::uint32_t actor, AttemptId newest) {
   for (auto at = attempts_.begin(); at != attempts_.end();) {
     const auto& [name, taken] = *at;

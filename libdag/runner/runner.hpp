@@ -124,7 +124,7 @@ class Runner {
     message::Lend lend;
     std::set<std::uint32_t> open;  ///< of lend.wanted: not here yet
     Instant since;
-    std::uint64_t came_bytes = 0;  ///< size of those of lend.wanted that were fetched
+    std::uint64_t came_bytes = 0;  ///< size of the fetched ones of lend.wanted
     bool started = false;
     std::uint32_t checkpoints = 0;  ///< states that the attempt saved so far
   };
@@ -133,10 +133,10 @@ class Runner {
     std::uint32_t shard = 0;
     bool needs_lease = false;
   };
-  /// An output that somebody here waits for.
+  /// An output that is waited for here.
   struct Sought {
     std::uint32_t shard = 0;
-    OutputName under;  ///< the name that holders know it by: of what the task became
+    OutputName under;  ///< the name that holders know it by: of the task that the row became
     std::vector<Life> holders;
     std::vector<Life> gone;
     std::optional<Life> asked;  ///< a Fetch is under way to it
@@ -172,7 +172,7 @@ class Runner {
   void stop(const message::Stop& order);
   void say_stopped(const OutputName& name, std::uint32_t shard);
   bool alive(Life life) const;
-  /// `what` makes what is recorded; it is not called when nobody listens.
+  /// `what` makes the event for the journal; it is not called when nothing listens.
   template <class What>
   void say(TaskId task, AttemptId attempt, Instant now, What&& what) {
     if (!records_.enabled()) return;

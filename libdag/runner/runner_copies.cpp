@@ -120,7 +120,7 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
   sought_.erase(name);
   if (!sought.replicas.empty()) {
     OutcomeRecord copy = record;
-    copy.digest_follows = false;  // That is for who made it.
+    copy.digest_follows = false;  // The maker sends the digest.
     hold(std::move(copy), bytes, false);
   }
   for (const message::Replicate& replicate : sought.replicas) {
@@ -184,7 +184,7 @@ void Runner::give_up(const OutputName& name, const Error& why, Instant now) {
   }
 }
 
-/// A copy came before its digest was known, and whoever was to take that may be gone: then it is taken here.
+/// A copy came before its digest was known, and the digest's taker may be gone: then it is taken here.
 void Runner::take_missing_digests(std::uint32_t shard) {
   for (auto& [name, held] : held_) {
     OutcomeRecord& record = held.record;
