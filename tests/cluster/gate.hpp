@@ -19,7 +19,7 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
   std::string path() const { return directory_.path().string() + "/gate"; }
-  /// For readers too: so it waits for none, and whoever comes later passes. The byte is for those that poll.
+  /// Waits for no reader, so later readers pass as well. The byte is for readers that poll.
   void open() {
     if (file_ >= 0) return;
     file_ = ::open(path().c_str(), O_RDWR | O_CLOEXEC);

@@ -11,9 +11,9 @@ namespace cluster {
 
 class Nodes {
  public:
-  /// `keep`: each keeps jobs on the disk, and can be started again; the first one at another place, if one is
-  /// given. `flags_of_last`, `flags`: more of what the last one, or each, is told. `starter`: a command that
-  /// starts dagd, such as prlimit.
+  /// `keep`: each node keeps jobs on its disk, and can be started again; the first one at another place, if
+  /// one is given. `flags_of_last`, `flags`: more flags of the last node, or of each. `starter`: a command
+  /// that starts dagd, such as prlimit.
   explicit Nodes(std::uint32_t count, bool keep = false, std::string data_of_first = {},
                  std::vector<std::string> flags_of_last = {}, std::vector<std::string> flags = {},
                  std::vector<std::string> starter = {})

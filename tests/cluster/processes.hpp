@@ -51,7 +51,7 @@ inline bool is_gone_soon(pid_t process) {
   return comes_true([&] { return parent_of(process) == 0; });
 }
 
-/// The node of a worker process: whoever started its warden (libdag/warden).
+/// The node of a worker process: the parent of its warden (libdag/warden).
 inline pid_t node_of(pid_t worker) { return parent_of(parent_of(worker)); }
 
 class Process {

@@ -1,5 +1,5 @@
 #pragma once
-// A cluster in which a job runs that writes down outside what it did, for tests of what happens to its nodes.
+// A cluster with a job that writes down its runs outside of it, for tests of faults of its nodes.
 
 #include <catch2/catch.hpp>
 #include <fstream>

@@ -1,5 +1,5 @@
 #pragma once
-// A graph as the records that say it, for tests of what reads journals.
+// A graph as journal records, for tests of readers of journals.
 
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace dag::test {
 
-/// For each task what it waits for and is made from, by places; all of one name.
+/// For each task the places of its predecessors; all tasks have one name.
 inline std::vector<Record> graph_records(JobId job, const std::vector<std::vector<std::uint32_t>>& graph,
                                          TaskId first = {}, std::optional<TaskId> parent = {},
                                          const std::string& name = "t") {

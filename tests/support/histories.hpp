@@ -10,8 +10,8 @@
 
 namespace dag::test {
 
-/// Lines per task, in their order. A task of the graph is called by its index; one that was spawned, whose id
-/// depends on who spawned first, by its parent and its place among what that one spawned: `7.0`.
+/// Lines per task, in their order. A task of the graph is called by its index; a spawned one, whose id
+/// depends on the order of spawning, by its parent and its place among the parent's spawned tasks: `7.0`.
 inline std::map<std::string, std::vector<std::string>> histories(const std::deque<Record>& records) {
   std::map<TaskId, std::string> names;
   std::map<TaskId, std::uint32_t> children;

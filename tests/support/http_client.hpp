@@ -45,7 +45,7 @@ class HttpConnection {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
-  /// Until the server closes the connection, or has sent what its head announces, if it does.
+  /// Reads until the server closes the connection, or has sent the length that its head announces, if any.
   HttpHeard hear() const {
     std::string all;
     for (;;) {

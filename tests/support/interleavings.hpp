@@ -1,12 +1,12 @@
 #pragma once
 // A small model checker: runs the threads of a lock-free algorithm in every order in which their operations
-// on atomics can meet, one operation at a time, and says which order breaks what is required. The algorithm
+// on atomics can meet, one operation at a time, and reports an order that breaks a requirement. The algorithm
 // itself runs, with `model::Atomic` in the place of std::atomic; no second description of it could be wrong.
 //
-// How: threads are fibers of one thread. Before each operation on shared memory a fiber says what it is about
-// to do and gives way; the search (depth first, by running the program from the start each time) decides who
-// is next. Two orders that differ only in neighbours that do not touch the same memory are one; sleep sets
-// (Godefroid 1996) visit each of those classes once, so "every order" is meant.
+// How: threads are fibers of one thread. Before each operation on shared memory a fiber announces the
+// operation and gives way; the search (depth first, by running the program from the start each time) chooses
+// the next fiber. Two orders that differ only in neighbours that do not touch the same memory are one; sleep
+// sets (Godefroid 1996) visit each of these classes once, so "every order" is meant.
 //
 // Memory: either sequentially consistent, or as x86 has it: stores that are not seq_cst wait in a buffer of
 // their thread, whence they reach memory in their order, but at any later time. That is what finds a missing
@@ -52,10 +52,10 @@ inline void require(bool holds, const std::string& what) {
   if (!holds) throw Violation(what);
 }
 
-/// The program under test: fresh for each order, so whatever its threads share is captured in them.
+/// The program under test: fresh for each order, so its threads capture the objects that they share.
 struct Program {
   std::vector<std::function<void()>> threads;
-  /// When all have ended; requires what must hold then.
+  /// Called when all have ended; requires the final conditions.
   std::function<void()> at_end = [] {};
 };
 
@@ -270,7 +270,7 @@ class Explorer {
       return thread == other.thread || (cell != 0 && cell == other.cell && (writes || other.writes));
     }
   };
-  /// A point where there was a choice: who moves, or (of `options`) something the program does not decide.
+  /// A point with a choice: the fiber that moves, or (of `options`) something the program does not decide.
   struct Node {
     Move chosen;
     std::vector<Move> possible;
@@ -395,7 +395,7 @@ class Explorer {
       }
       if (depth_ == path_.size()) {
         const Move* fresh = not_asleep(possible, asleep);
-        if (fresh == nullptr) break;  // Whatever comes was seen.
+        if (fresh == nullptr) break;  // All moves were seen.
         Node node;
         node.chosen = *fresh;
         node.possible = possible;
@@ -505,7 +505,7 @@ class Atomic {
     return false;
   }
 
-  /// In one step; what was before.
+  /// Changes the value in one step; returns the former one.
   template <class Change>
   T change(Change what) {
     Explorer::current->step(cell_, true, true);

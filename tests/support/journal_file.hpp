@@ -1,5 +1,5 @@
 #pragma once
-// Journals as nodes leave them, for tests of what reads them.
+// Journals as nodes leave them, for tests of their readers.
 
 #include <filesystem>
 #include <fstream>

@@ -31,7 +31,7 @@ class Oracle {
   /// `parent_value`: of the attempt that spawned this graph; see `instantiated`.
   explicit Oracle(const RandomGraph& graph, std::optional<std::uint64_t> parent_value = std::nullopt)
       : graph_(graph), fragment_(graph.fragment), parent_value_(parent_value), in_edges_(fragment_.size()) {
-    // It must not rely on how edges are sorted, only on the order of those that lead to one task.
+    // It must not rely on how edges are sorted, only on the order of edges that lead to one task.
     fragment_.each_edge([&](const detail::Edge& edge, std::uint32_t place) {
       in_edges_[edge.successor].push_back({edge, place});
     });
@@ -108,7 +108,7 @@ class Oracle {
     return holds(fragment_.predicate(edge.place), value ? detail::to_blob(*value) : Blob());
   }
 
-  /// The values of each argument except the salt; nothing when the task cannot run with what is there.
+  /// The values of each argument except the salt; nothing when the task cannot run with present inputs.
   std::optional<std::vector<std::vector<std::optional<std::uint64_t>>>> arguments(std::uint32_t task) const {
     const std::vector<InEdge>& edges = in_edges(task);
     std::vector<std::vector<std::optional<std::uint64_t>>> all;

@@ -1,5 +1,5 @@
 #pragma once
-// How long tests wait for what must happen. DAG_PATIENCE, a factor, scales every such wait: with 0.2 a test
+// How long tests wait for expected events. DAG_PATIENCE, a factor, scales every such wait: with 0.2 a test
 // that waits in vain fails five times sooner, with 5 a slow machine has time.
 
 #include <poll.h>
@@ -33,14 +33,14 @@ inline std::chrono::milliseconds patient(std::chrono::milliseconds limit) {
 /// As poll() takes it.
 inline int patient_ms(std::chrono::milliseconds limit) { return static_cast<int>(patient(limit).count()); }
 
-/// For what processes do: two cores may be shared with a compiler.
+/// Limit for processes: two cores may be shared with a compiler.
 constexpr std::chrono::milliseconds for_processes = std::chrono::seconds(300);
 
 /// Looks until the condition holds; false when it does not within the limit, which DAG_PATIENCE scales.
 template <class Holds>
 bool comes_true(Holds holds, std::chrono::milliseconds limit = for_processes) {
   using Clock = std::chrono::steady_clock;
-  constexpr int between_looks_ms = 5;  // The core is for what the test waits for.
+  constexpr int between_looks_ms = 5;  // Leaves the core to the process that is waited for.
   for (const auto end = Clock::now() + patient(limit); !holds();) {
     if (Clock::now() > end) return false;
     poll(nullptr, 0, between_looks_ms);

@@ -1,7 +1,7 @@
 #pragma once
 // Random graphs, the same from the same seed, with everything a graph can say: strong, weak and conditional
-// edges, joins, quorums, kernels that fail some times, job actors, spawning. What should come of one is the
-// oracle's part (oracle.hpp); how it is run is the part of whoever uses both.
+// edges, joins, quorums, kernels that fail some times, job actors, spawning. The oracle finds the expected
+// ends (oracle.hpp); each user runs the graph in its own way.
 //
 // Values are 64-bit numbers: mixed from a task's salt, its arguments in order, and for calls its actor's
 // state. So a value is right only if the task was given the right inputs, and an actor's only if its calls
@@ -24,7 +24,7 @@
 namespace dag::test {
 
 inline constexpr std::uint32_t none = detail::none;
-inline constexpr std::uint64_t absent_value = 0xAB5E27ULL;  // what an absent input counts as
+inline constexpr std::uint64_t absent_value = 0xAB5E27ULL;  // value of an absent input
 
 inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) {
   return Random(seed * 0x9E3779B97F4A7C15ULL + value).next();
@@ -32,7 +32,7 @@ inline std::uint64_t mixed(std::uint64_t seed, std::uint64_t value) {
 
 struct RandomGraphOptions {
   std::uint32_t tasks_max = 40;
-  std::uint32_t tasks_min = 1;  ///< of the graph itself, whatever was drawn
+  std::uint32_t tasks_min = 1;  ///< of the graph itself, independent of the draw
   double inputs_mean = 1.6;     ///< in-edges of a task, about
   bool weak = true;             ///< order only, and as maybe
   bool conditional = true;
@@ -49,7 +49,7 @@ struct RandomGraphOptions {
   bool exclusive =
       false;  ///< tasks that must not run twice at a time, instead of idempotent and some pure ones
   bool checkpoints = false;  ///< some tasks save their state
-  /// Tasks say that they vary: of the graph itself those with a salt that 3 divides, of what is spawned all.
+  /// Varying tasks: in the graph itself those with a salt that 3 divides, all of the spawned ones.
   bool varying = false;
   bool groups = false;       ///< some tasks that do not fail for good are in groups that do not give up
   bool thunks_fail = false;  ///< the thunks throw the injected failures, counted in this process
@@ -86,7 +86,7 @@ struct ActorState {
   std::uint64_t value;
 };
 
-/// Makes an object in the storage that `self` names, from what one saved.
+/// Makes an object in the storage that `self` names, from a saved state.
 inline void restore_actor(const detail::Code& restore, const Blob& state, void* self) {
   const detail::ArgumentView saved{&state, 1};
   detail::Call call;

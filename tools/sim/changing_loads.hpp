@@ -1,6 +1,6 @@
 #pragma once
-// The placer of real homes, told of loads and durations that are drawn: whatever gossip says, and however old
-// it is, jobs must end as they should.
+// The placer of real homes, with drawn loads and durations: jobs must end as they should, however wrong or
+// old the gossip is.
 
 #include "libdag/home/finish_placer.hpp"
 

@@ -11,20 +11,20 @@
 
 namespace dag::sim {
 
-/// How large a seed is to be, whatever it has drawn; its other draws stay as they are.
+/// The size of a seed in place of the drawn one; its other draws stay as they are.
 struct ChaosSize {
   std::uint32_t nodes = 0;      ///< processes; 0: as drawn
   std::uint32_t tasks_min = 0;  ///< of the graph, or of all steps of a training
   bool operator==(const ChaosSize&) const = default;
 };
-/// Three replicas, and somebody who runs what they record.
+/// Three replicas, and a process that runs the tasks they record.
 inline constexpr std::uint32_t chaos_nodes_min = 4;
 
 struct ChaosOptions {
   bool cells = false;  ///< cells_world
   Planted planted = Planted::nothing;
   bool trace = false;
-  Case about;  ///< what is left out of the seed; its number is not looked at
+  Case about;  ///< parts left out of the seed; its number is ignored
   ChaosSize size;
 };
 
@@ -122,7 +122,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   world.rejoin = random.chance(0.8);
   world.varying = chaos_varies(seed);
   world.says_varying = chaos_says_that_it_varies(seed);
-  // The values must be seen to be checked; but what is in a record need not be made again.
+  // Values must be seen to be checked; but values in a record need not be made again.
   const bool unseen = !world.says_varying && Random(seed * 103 + 3).chance(0.1);
   if (world.varying) world.inline_bytes_max = unseen ? 0 : 4096;
   Random forms(seed * 11 + 9);
@@ -131,7 +131,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
     world.cell_runs = false;
     world.workers_late = forms.chance(0.2);
     world.all_die = forms.chance(0.4);
-    world.rejoin = true;  // Somebody has to come back.
+    world.rejoin = true;  // A process has to come back.
   }
   Random poison(seed * 13 + 11);
   world.poison = poison.chance(0.3);
@@ -160,7 +160,7 @@ inline WorldOptions chaos_world(std::uint64_t seed) {
   Random leases(seed * 31 + 5);
   world.lease = std::chrono::milliseconds(30 + leases.below(300));
   if (chaos_clocks_differ(seed)) world.drift_ppm = 10'000;
-  // Jobs are short here: with what real ones have most of them would end in their first few cuts.
+  // Jobs are short here: with the interval of real ones most of them would end in their first few cuts.
   world.cut_interval = cut_interval / std::array{1, 2, 5}[Random(seed * 97 + 31).below(3)];
   if (Random(seed * 101 + 37).chance(0.5)) world.small_plan_bytes_max = 0;  // All are large.
   world.cancels = seed % 10 == 7;  // None of those in tests/sim/seeds.txt.

@@ -28,7 +28,7 @@ class Cuts {
   void deafen(std::uint32_t who, Instant until) {
     for (std::uint32_t other = 0; other < processes_; ++other) cut(other, who, until);
   }
-  /// Whoever is on the other side than `who`.
+  /// Cuts all connections between two random sides.
   void split(std::uint32_t who, Random& random, Instant until) {
     std::vector<bool> with_it(processes_);
     for (std::uint32_t other = 0; other < processes_; ++other)

@@ -1,5 +1,5 @@
 #pragma once
-// Virtual time: what happens when, in one order for one seed.
+// Virtual time: events in one order for one seed.
 
 #include <cstdint>
 #include <functional>

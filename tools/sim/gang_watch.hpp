@@ -42,8 +42,8 @@ class GangWatch {
     }
   }
 
-  /// The process is gone. No later home knows of the restarts that one there had ordered: it takes what still
-  /// ran.
+  /// The process is gone. No later home knows of the restarts that a home there had ordered: it takes over
+  /// attempts that still run.
   void forget(ProcessId process) {
     out_.erase(process);
     std::erase_if(overtaken_, [&](const auto& one) { return std::get<ProcessId>(one) == process; });

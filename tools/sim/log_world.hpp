@@ -1,6 +1,6 @@
 #pragma once
-// Copies of one replicated log under virtual time: replicas, disks, a network and clients of one seed. What
-// is settled is put down, and nothing may ever contradict it.
+// Copies of one replicated log under virtual time: replicas, disks, a network and clients of one seed.
+// Settled entries are put down, and nothing may ever contradict them.
 
 #include <map>
 #include <memory>
@@ -36,10 +36,10 @@ struct LogWorldOptions {
   std::uint32_t drains = 0;       ///< a node is to go, for a while
   bool drained_for_good = false;  ///< or to the end: by then it leads nothing that another could
   bool grows = false;             ///< the copies that are wanted change
-  bool any_changes = false;       ///< somebody changes who votes as chance has it
+  bool any_changes = false;       ///< voters change by chance
   double aim = 0;                 ///< share of faults that hit the leader
-  double struck_at_promises = 0;  ///< of those who have just settled something, or voted: they die
-  double struck = 0;              ///< share of leaders to whom something happens when they have just begun
+  double struck_at_promises = 0;  ///< share of nodes that die when they have just settled something, or voted
+  double struck = 0;              ///< share of leaders that are struck when they have just begun
   bool duels = false;             ///< then they mostly die within milliseconds
   double drift = 0;               ///< clocks run faster or slower by up to this share
   Duration write_max = std::chrono::milliseconds(3);
@@ -62,7 +62,7 @@ class LogWorld {
 
   std::uint64_t events = 0;
   std::uint64_t trace_hash = 0xCBF29CE484222325ULL;
-  /// How often what happened: faults, and guards that refused something.
+  /// Counts of faults, and of guards that refused something.
   std::map<std::string, std::uint64_t> seen;
 
  private:
@@ -91,9 +91,9 @@ class LogWorld {
     double clock = 1;
     std::uint64_t life = 0;
     std::vector<std::function<void()>> missed;  ///< while it was paused
-    std::map<std::uint32_t, Instant> heard;     ///< when whom, in this life
+    std::map<std::uint32_t, Instant> heard;     ///< last message from each node, in this life
     Instant had_majority;
-    Instant unsent_until;  ///< what it sent until then, and had not arrived, died with its host
+    Instant unsent_until;  ///< messages sent until then that had not arrived died with its host
   };
   struct Client {
     std::uint64_t sent = 0;  ///< commands so far; the last is under way
@@ -164,7 +164,7 @@ class LogWorld {
   std::vector<Client> clients_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> cut_;
   std::map<std::uint64_t, Reading> readings_;
-  /// By their index: what leaders asked for, and may yet come to be followed by whoever hears of it late.
+  /// By their index: changes that leaders asked for; a replica that hears of one late may still follow it.
   std::multimap<consensus::Index, consensus::Configuration> changes_;
   std::uint64_t next_reading_ = 1;
   std::uint64_t next_disk_ = 1;

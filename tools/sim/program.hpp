@@ -1,7 +1,7 @@
 #pragma once
-// The job that is simulated: a random graph, what its kernels do, and what should come of it. Tasks are
-// recognised by their salt (the first literal of each), which spawning makes anew from the spawning attempt's
-// value, so the same task is recognised whatever number it gets.
+// The simulated job: a random graph, its kernels, and its expected ends. Tasks are recognised by their salt
+// (the first literal of each), which spawning makes anew from the spawning attempt's value, so the same task
+// is recognised by any number.
 
 #include <map>
 #include <memory>
@@ -27,7 +27,7 @@ class Program {
     expectation_ = test::oracle(graph_);
     learn(graph_, std::nullopt, expectation_);
   }
-  /// With its own idea of what should come of it (the oracle knows no spawned calls).
+  /// A program with its own expected ends (the oracle knows no spawned calls).
   Program(test::RandomGraph graph, std::map<std::uint64_t, Known> expected,
           const std::map<std::uint64_t, const test::RandomGraph*>& graphs)
       : graph_(std::move(graph)), known_(std::move(expected)) {
@@ -44,9 +44,9 @@ class Program {
   }
   std::size_t size() const { return known_.size(); }
 
-  /// Some kernels take their process down where others throw: those that always do, and those that do once
-  /// and may be tried so often that a try which is counted twice (a home that was lost had started another
-  /// one) does not use them up.
+  /// Some kernels take their process down instead of throwing: kernels that always fail, and kernels that do
+  /// so once and have so many tries that a try which is counted twice (a lost home had started another one)
+  /// does not use them up.
   static bool crashes(const Known& known, std::uint64_t salt) {
     const test::RandomTask& task = known.graph->tasks[known.task];
     const detail::Fragment& fragment = known.graph->fragment;
@@ -68,8 +68,8 @@ class Program {
       known_[salt] = {&graph, task, parent_value, expected.tasks[task]};
       const auto below = expected.spawned.find(task);
       if (below == expected.spawned.end()) continue;
-      // The oracle says what a task ends with; what its own kernel returned is mixed again from there. The
-      // salts below depend on it, so it is found by running.
+      // The oracle knows the value at a task's end; the value of its own kernel is mixed again from there.
+      // The salts below depend on it, so it is found by running.
       spawned_of_[salt] = &below->second;
     }
   }

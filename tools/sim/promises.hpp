@@ -1,5 +1,5 @@
 #pragma once
-// I10, in all worlds that have copies of a log: what others rely on is on the disk before it is said.
+// I10, in all worlds that have copies of a log: a promise to others is on the disk before it is sent.
 
 #include "libdag/consensus/messages.hpp"
 #include "libdag/consensus/stored.hpp"
@@ -7,7 +7,7 @@
 
 namespace dag::sim {
 
-/// `stored` is what the disk has of whoever says `message` to `to`. Throws Violation.
+/// `stored` is the disk of the sender of `message` to `to`. Throws Violation.
 inline void check_promise(const consensus::Stored& stored, const consensus::Message& message, ProcessId to) {
   if (const auto* vote = std::get_if<consensus::VoteAnswer>(&message);
       vote != nullptr && vote->granted && !vote->pre) {

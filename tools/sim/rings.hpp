@@ -1,8 +1,8 @@
 #pragma once
-// Rings between simulated processes: who shares one with whom, as each side sees it, and what is on its way
-// in them. In order within a ring; what was not written yet is lost with its writer, what was not read with
-// its reader, and all of it when either side gives the ring up. (libdag/ring; what lanes do with the news is
-// libdag/job/edge_news.hpp.)
+// Rings between simulated processes: which pairs share one, as each side sees it, and the news under way in
+// them. In order within a ring; unwritten news is lost with its writer, unread news with its reader, and all
+// news when either side gives the ring up. (libdag/ring; libdag/job/edge_news.hpp has the use of news by
+// lanes.)
 
 #include <algorithm>
 #include <map>
@@ -44,7 +44,7 @@ class Rings {
     return lives;
   }
 
-  /// When what is written now will be read. None: the ring is full.
+  /// The time at which a news item written now will be read. None: the ring is full.
   std::optional<Instant> write(Life from, Life to, Instant now) {
     if (random_.chance(0.05)) return std::nullopt;
     // A lane in a long kernel has not flushed, or all lanes of the reader are in one.

@@ -29,7 +29,7 @@ struct ScaleResult {
   double bytes_share = 0, messages_share = 0;
   double control_busy = 0;
   std::uint64_t bytes = 0, messages = 0;
-  std::uint64_t graph_bytes = 0;  ///< what one process sends to all others before
+  std::uint64_t graph_bytes = 0;  ///< sent by one process to all others before the job begins
   std::uint64_t edges = 0, edges_cut = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A seed with less in it: what fails with few tasks and one kind of fault is understood sooner. Greedy, as in
+// A seed with less in it: a failure with few tasks and one kind of fault is understood sooner. Greedy, as in
 // delta debugging (Zeller, Hildebrandt: Simplifying and isolating failure-inducing input, TSE 2002), one part
 // after the other until none can be left out.
 
@@ -15,8 +15,8 @@
 
 namespace dag::sim {
 
-/// A seed, and what is left out of what it draws. Written as "41-late-quorums<6": seed 41 without late
-/// messages and quorums, of at most 6 tasks.
+/// A seed, and the parts left out of its draw. Written as "41-late-quorums<6": seed 41 without late messages
+/// and quorums, of at most 6 tasks.
 struct Case {
   std::uint64_t seed = 0;
   std::set<std::string> without;
@@ -34,7 +34,7 @@ std::optional<Case> parse_case(std::string_view text, const PartNames& parts);
 /// The smallest that still fails in the same way, numbers aside. `run` tells how a case ends.
 Case shrink(const Case& failing, const PartNames& parts, const std::function<ChaosResult(const Case&)>& run);
 
-/// How a part is left out of what a seed has drawn.
+/// Leaves a part out of the draw of a seed.
 template <class Drawn>
 struct Part {
   const char* name;

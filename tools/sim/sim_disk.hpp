@@ -1,6 +1,6 @@
 #pragma once
-// A node's disk under virtual time: the segments of its log as nodes/disk would write them, in memory. What
-// is written is whole only when a batch has ended; a crash leaves any of the sectors of the batch under way.
+// A node's disk under virtual time: the segments of its log as nodes/disk would write them, in memory. A
+// batch is whole only when it has ended; a crash leaves any of the sectors of the batch under way.
 
 #include <deque>
 #include <map>
@@ -29,9 +29,9 @@ class SimDisk {
   /// A write and a sync at once.
   void put(const consensus::StoredChange& change);
 
-  /// The process has stopped: what waited is gone, and of the batch under way some sectors are there.
+  /// The process has stopped: waiting writes are gone, and some sectors of the batch under way are there.
   void crash(Random& random);
-  /// A bit of what was on the disk before the last batch turns over. False: there is none.
+  /// A bit that was on the disk before the last batch turns over. False: there is none.
   bool rot(Random& random);
   /// The content that a start finds. Nothing: the log is damaged, and says so. Throws Violation when the
   /// content differs from what was written, unless a batch was under way.
@@ -49,8 +49,8 @@ class SimDisk {
   std::map<std::uint64_t, std::vector<std::byte>> segments_;
   std::optional<log::Batch> batch_;
   log::Position batch_begins_;
-  /// Where the last batch begins that was synced. What rots there cannot be told from what was torn
-  /// (libdag/log/format.hpp); what rots before it must be found.
+  /// Begin of the last synced batch. Rot in it cannot be told from a torn write (libdag/log/format.hpp); rot
+  /// before it must be found.
   log::Position sealed_;
   struct Waiting {
     std::uint64_t number = 0;           ///< the replica's
@@ -59,8 +59,8 @@ class SimDisk {
   };
   std::deque<Waiting> waiting_;
   std::uint64_t number_ = 0;
-  consensus::Stored stored_, appended_;  ///< on the disk; and with what waits
-  bool torn_ = false;                    ///< what is there may end within a change
+  consensus::Stored stored_, appended_;  ///< on the disk; and with waiting changes
+  bool torn_ = false;                    ///< the last change may be there in part
 };
 
 }  // namespace dag::sim

@@ -1,8 +1,8 @@
 #pragma once
 // A training-like job: stages are job actors in save groups, steps are spawned one by one by a task that
-// becomes the next step, the stages are saved every few steps, or when it is time. What should come of it is
-// found by running it in order, in one go: the calls of an actor run in the order of adding, whatever
-// happens.
+// becomes the next step, the stages are saved every few steps, or when it is time. The expected ends are
+// found by running it in order, in one go: the calls of an actor run in the order of adding, in spite of all
+// faults.
 
 #include <map>
 
@@ -13,7 +13,7 @@ namespace dag::sim {
 struct StagesOptions {
   std::uint32_t actors_max = 4;
   std::uint32_t steps_max = 8;
-  std::uint32_t tasks_min = 0;  ///< of all steps together, whatever was drawn
+  std::uint32_t tasks_min = 0;  ///< of all steps together, independent of the draw
   bool saves = true;
   bool failures = true;
   bool saves_left_out = false;  ///< when it is not time: Actor::save_when_due
@@ -68,7 +68,7 @@ class Stages {
     return index;
   }
 
-  /// Step `step` of the training, as what the task before it spawns.
+  /// Step `step` of the training, as spawned by the task before it.
   test::RandomGraph level(std::uint32_t step) {
     Draft draft;
     std::vector<std::uint32_t> losses;
@@ -128,7 +128,7 @@ class Stages {
     draft.graph.spawned.push_back(level(0));
     const std::uint32_t report = add(draft, "report", test::value_thunk, true);
     draft.builder.add_input(train);
-    // A call that was added before those the training spawns, and waits for it.
+    // A call that was added before the calls of the training, and waits for it.
     const std::uint32_t last = add(draft, "last", test::call_thunk, true);
     draft.builder.add_input(train);
     draft.builder.set_call(below(actors_), detail::CallKind::call);

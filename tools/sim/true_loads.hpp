@@ -1,6 +1,6 @@
 #pragma once
-// The placer of real homes, told the truth of loads and durations: for jobs whose tasks take so different
-// times that it matters who runs what waits.
+// The placer of real homes, with true loads and durations: for jobs whose tasks take so different times that
+// the choice of process matters.
 
 #include <functional>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
-// I13: nothing that could run waits for long beside a lane that has nothing to do and could run it. Worlds
-// say now and then what waits and which lanes are free; what has been waiting in all of these looks, for too
-// long, beside a lane that was free in all of them, must not be.
+// I13: no work waits for long beside an idle lane that could run it. Worlds report waiting work and free
+// lanes now and then; it is a violation if work waits in all of these looks, for too long, beside a lane that
+// was free in all of them.
 
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ struct WaitingWork {
   JobId job;
   TaskId task;
   AttemptId attempt;
-  /// No other process may run it: calls of job actors, what runs under a lease, what stands for a lost
+  /// No other process may run it: calls of job actors, work under a lease, and remaking of a lost
   /// output.
   bool stays = false;
   /// Nor does that one, which has the record: it may take a process down.

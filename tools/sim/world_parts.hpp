@@ -9,7 +9,7 @@ namespace dag::sim {
 
 const PartNames& parts_of_jobs();
 
-/// To be done to what the seed has drawn.
+/// Applied to the draw of a seed.
 void leave_out(const Case& about, WorldOptions& world);
 void leave_out(const Case& about, test::RandomGraphOptions& graph);
 

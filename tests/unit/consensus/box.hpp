@@ -23,7 +23,7 @@ inline std::string text_of(const Blob& blob) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A replica, and what it asked for, by kind.
+/// A replica, and its effects, by kind.
 struct Box {
   explicit Box(Seat self, Stored stored = {}) : Box(options(self), std::move(stored)) {}
   explicit Box(const ReplicaOptions& all, Stored stored = {})

@@ -1,5 +1,5 @@
 #pragma once
-// A gateway with a client, for tests of what it decides.
+// A gateway with a client, for tests of its decisions.
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Graphs by name, and kernels that do what a test says: the value of a task is mixed from its name and
+// Graphs by name, and kernels as a test wants them: the value of a task is mixed from its name and
 // inputs.
 
 #include <catch2/catch.hpp>
@@ -23,9 +23,9 @@ inline std::uint64_t value_of(std::string_view name,
   return value;
 }
 
-/// Kernels of one job. Copies share what they have counted.
+/// Kernels of one job. Copies share their counts.
 struct Script {
-  std::map<std::string, std::uint32_t> failures;  ///< so many tries of this name fail
+  std::map<std::string, std::uint32_t> failures;  ///< number of tries of this name that fail
   std::map<std::string, Kernel> special;
 
   Kernel kernel() const {

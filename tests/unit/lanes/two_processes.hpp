@@ -1,8 +1,8 @@
 #pragma once
-// Two processes in one: each has lanes, and the home of a shard on a thread of its own, as an actor would be;
-// between them a pair of rings, and a queue where messages would go. What lanes tell by link is heard on the
-// same thread. There is no cell, so nothing is ever
-// settled, and nobody dies.
+// Two processes in one: each has lanes, and the home of a shard on a thread of its own, as an actor
+// would be; between them a pair of rings, and a queue in place of messages. News that lanes send by
+// link is heard on the same thread. There is no cell, so nothing is ever settled, and no process
+// dies.
 
 #include <condition_variable>
 #include <deque>

@@ -1,7 +1,7 @@
 #pragma once
-// Two ends of a link and the worst carrier that still delivers something: it loses, repeats and reorders
-// frames. What the ends should do is modelled naively: a list of what was offered, and a list of what was
-// delivered.
+// Two ends of a link and the worst carrier that still delivers something: it loses, repeats and
+// reorders frames. The ends are modelled naively: a list of offered operations, and a list of delivered
+// ones.
 
 #include <catch2/catch.hpp>
 #include <map>

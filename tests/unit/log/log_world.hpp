@@ -1,5 +1,5 @@
 #pragma once
-// A log on a disk of memory, for tests: what was written, what was synced, and what a crash leaves of it.
+// A log on a disk of memory, for tests: written bytes, synced bytes, and those left after a crash.
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -109,7 +109,7 @@ struct Written {
   std::uint64_t in_all = 0, before_last = 0;  ///< records in all batches, and without the last one
 };
 
-/// The first so many of what was said.
+/// Requires that `read` is the beginning of `said`.
 inline void check_prefix(const std::vector<Said>& read, const std::vector<Said>& said) {
   REQUIRE(read.size() <= said.size());
   CHECK(std::equal(read.begin(), read.end(), said.begin()));

@@ -1,6 +1,6 @@
 #pragma once
 // Membership machines on a network that loses, delays, repeats and reorders, under one seed and virtual time.
-// Decides what happens to messages and processes; what the machines make of it is for the tests to judge.
+// Decides the fate of messages and processes; tests judge the machines.
 
 #include <algorithm>
 #include <functional>
@@ -73,7 +73,7 @@ class SimCluster {
       });
     }
   }
-  /// SIGSTOP, then SIGCONT: what arrives meanwhile waits.
+  /// SIGSTOP, then SIGCONT: arrivals wait meanwhile.
   void pause(std::uint32_t node, Duration span) {
     nodes_.at(node).paused_until = now_ + span;
     at(span, [this, node] { resume(node); });

@@ -1,7 +1,7 @@
 // train_gpt's model once more, in libtorch and in double: forward by its operators, backward by its autograd,
-// updates by its Adam. None of our arithmetic is in it. What it shares with ours is the configuration and the
-// table that says where in the flat array each parameter lies. Torch's headers stay in the .cpp file: they
-// define macros that Catch2 defines too.
+// updates by its Adam. None of our arithmetic is in it. It shares with ours the configuration and the table
+// with the place of each parameter in the flat array. Torch's headers stay in the .cpp file: they define
+// macros that Catch2 defines too.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class TorchModel {
   /// [rows * context, vocabulary]
   std::vector<double> logits(const Batch& batch) const;
 
-  /// The mean of the batches' mean losses; gradients() are then those of this mean.
+  /// The mean of the batches' mean losses; gradients() are then the gradients of this mean.
   double loss_and_backward(std::span<const Batch> batches);
   std::vector<double> gradients() const;
 

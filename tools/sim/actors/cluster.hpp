@@ -16,7 +16,7 @@
 
 namespace dag::sim {
 
-/// How often what goes wrong, until `calm_at`.
+/// How often each fault happens, until `calm_at`.
 struct ClusterFaults {
   Duration begin = std::chrono::milliseconds(200);
   Duration calm_at{0};
@@ -127,7 +127,7 @@ class Cluster {
   std::uint32_t workers_started_ = 0;
   Instant quiet_since_;  ///< no network was cut since
   WorkConservation conservation_;
-  Instant look_at_, settled_at_;  ///< looked at waiting work next; by then all know who is there
+  Instant look_at_, settled_at_;  ///< next look at waiting work; time when all nodes know the living
   bool cut_before_ = false;
 };
 

@@ -15,16 +15,16 @@
 
 namespace dag::sim {
 
-/// Bugs to be planted in what surrounds the actors, and in how these are built.
+/// Bugs to be planted in the surroundings of the actors, and in their construction.
 enum class PlantedAround : std::uint8_t {
   nothing,
-  written_early,      ///< a node's log says that it is on the disk what is not
-  link_forgets,       ///< what was under way when a connection broke is not said again
+  written_early,      ///< a node's log reports entries on the disk that are not
+  link_forgets,       ///< messages under way when a connection broke are not repeated
   same_life,          ///< a node comes back in the life that it had
   end_not_told,       ///< a node does not hear of every end of its worker processes
-  places_untold,      ///< who leads tells other nodes not where the job's processes are
+  places_untold,      ///< a leader does not tell other nodes the places of the job's processes
   two_geneses,        ///< handles have no keys: of two jobs with one number, clients of one follow the other
-  nobody_seems_busy,  ///< who is asked for work does not see how long its kernels have run
+  nobody_seems_busy,  ///< a process asked for work does not see how long its kernels have run
 };
 
 class Ledger {
@@ -45,8 +45,8 @@ class Ledger {
               " began, and a client was told long ago that the job is cancelled");
     }
   }
-  /// A client was told so, and whoever runs tasks of it has had the time to hear that. What ended before may
-  /// have to be made again; nothing else begins.
+  /// A client was told that its job is cancelled, and all runners of its tasks have had time to hear so.
+  /// Tasks that ended before may have to be run again; no other task begins.
   void cancelled(JobId job) { cancelled_.insert(job); }
   /// Whether one more kernel of the job may take its process down: too many are the end of a job.
   bool may_crash(JobId job) { return ++crashes_[job] <= crashes_max; }

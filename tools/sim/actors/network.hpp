@@ -60,7 +60,7 @@ class Network {
   void pause(Life life) { paused_.insert(life); }
   void resume(Life life);
   /// The connections between these two break, and stand again a moment later.
-  /// `forgets`: what is under way is lost, as it must not be.
+  /// `forgets`: bytes under way are lost, as they must not be.
   void flap(Life one, Life other, bool forgets);
 
  private:
@@ -79,7 +79,7 @@ class Network {
   struct Present {
     std::string address;
     Listener* listener = nullptr;
-    std::set<Life> connected;  ///< those it has sent to
+    std::set<Life> connected;  ///< lives that it has sent to
   };
   Present* find(Life life);
   bool held_back(Life from, Life to) const {

@@ -1,7 +1,7 @@
 #pragma once
 // A node's disk under virtual time, as nodes/disk writes its log: the records of all jobs one after the
-// other. What waits is written in batches; a crash leaves as many records of the batch under way as chance
-// has it. (What a crash does to sectors and bytes: sim_disk.hpp.)
+// other. Waiting records are written in batches; a crash leaves a random number of records of the batch under
+// way. (Sectors and bytes after a crash: sim_disk.hpp.)
 
 #include <deque>
 #include <functional>

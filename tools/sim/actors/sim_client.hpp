@@ -36,7 +36,7 @@ class SimClient {
   void begin();
   /// Nothing is to come any more.
   bool done() const { return phase_ == Phase::done; }
-  /// When it is done. Throws Violation when it was not told what had to come of its job.
+  /// To be called when it is done. Throws Violation if it did not hear the expected ends of its job.
   void check() const;
   std::string state() const;
   std::optional<JobId> job() const { return job_; }
@@ -45,7 +45,7 @@ class SimClient {
   enum class Phase : std::uint8_t { handle, submitting, following, searching, done };
   struct Link;
 
-  /// The connection to whoever listens there; null when nobody does.
+  /// The connection to the listener there; null when there is none.
   Link* open(const std::string& address);
   void hear(Link& link, const ClientMessage& message);
   void on_answer(Link& link, const client::Answer& answer);
@@ -64,7 +64,7 @@ class SimClient {
   void follow(Link& link);
   void cancel();
   void on_cancelled(Life by);
-  /// Asks who is there, to notice a node that says nothing any more.
+  /// Asks for the list of nodes, to notice a node that is silent.
   void inquire();
   void after(Duration pause, std::function<void()> what);
   std::vector<std::uint32_t> still_wanted() const;

@@ -1,6 +1,6 @@
 #pragma once
-// The lanes of one simulated worker process, in virtual time: what actors/lanes does with threads. Which work
-// is next, how long a kernel takes and when its end is reported is the seed's.
+// The lanes of one simulated worker process, in virtual time, in place of the threads of actors/lanes. The
+// seed draws the next work, the time of each kernel and the time of its report.
 
 #include <deque>
 #include <map>
@@ -113,7 +113,7 @@ class SimLanes final : public LanesPort {
   /// Calls `then` when the kernel has ended; not if its lane is given up before, or it takes all down.
   void run(JobId job, TaskId task, AttemptId id, bool alone, Duration takes,
            std::shared_ptr<KernelRun> kernel, std::function<void(KernelRun&)> then);
-  /// The kernel has returned; a lane without credit for what that has spawned waits.
+  /// The kernel has returned; a lane without credit for the kernel's spawned tasks waits.
   void leave(std::uint32_t lane, std::uint64_t number, const std::shared_ptr<KernelRun>& kernel,
              const std::function<void(KernelRun&)>& then);
   void save_meanwhile(const std::shared_ptr<HandedOut>& work, Duration takes);

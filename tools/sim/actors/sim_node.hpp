@@ -17,7 +17,7 @@ struct SimNodeOptions {
   std::vector<std::string> addresses;  ///< of all nodes
   std::uint32_t lanes = 2;             ///< of a worker process
   std::size_t copies_wanted = 3;
-  bool on_disk = true;   ///< what it writes outlives it
+  bool on_disk = true;   ///< its writes outlive it
   Duration sync_max{0};  ///< how long a batch may take to be on the disk
 };
 
@@ -30,7 +30,7 @@ struct NodePorts {
 
 class SimNode final : public SimProcess {
  public:
-  /// Begins with what is on the disk.
+  /// Begins with the content of the disk.
   SimNode(SimWorld world, Life self, std::string address, const SimNodeOptions& options, NodeDisk& disk,
           std::set<ProgramId>& programs, NodePorts ports);
   ~SimNode() override { die(); }

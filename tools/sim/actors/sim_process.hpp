@@ -30,7 +30,7 @@ class SimProcess {
   SimProcess& operator=(const SimProcess&) = delete;
 
   Life life() const { return self_; }
-  /// Its end, in the middle of whatever it does: nothing it says or plans from here on counts.
+  /// The process ends, in the middle of its work: its messages and plans from here on do not count.
   void die();
   bool over() const { return plans_ == nullptr; }
   void pause();
@@ -47,12 +47,12 @@ class SimProcess {
     return std::chrono::microseconds(1000 * least + world_.random.below(1000 * (most - least) + 1));
   }
   Instant now() const { return world_.events.now(); }
-  /// For who looks at a history, and no part of its hash.
+  /// For readers of a history; no part of its hash.
   void remark(std::string_view line) const {
     std::printf("%.6f %.*s\n", std::chrono::duration<double>(now().since_start).count(),
                 static_cast<int>(line.size()), line.data());
   }
-  /// Lines for people; those of actors say what must not be.
+  /// Lines for people; lines of actors are violations.
   void log_of_actors(std::string_view line) {
     world_.ledger.violate(to_string(self_) + " says: " + std::string(line));
   }
