@@ -106,12 +106,12 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
   cut.steps.back().needs = static_cast<std::uint32_t>(cut.needs.size());
 }
 
-/// Before the cut leaves: whether nobody needs more of the row than its name. An output all of whose readers
-/// here have left is not needed by who counts again after this home. So there are values at the border of
-/// what was said, and who must go back behind it goes back one cut: values stay recorded until the next
-/// border is. What a row has read that did not finish is needed by who retries the job. (Readers elsewhere
-/// have their own copy, and are told of no value that the cell would have to keep for them. When they are
-/// lost in the same moment as this home, it is made again.)
+/// Called before the cut leaves: true if nobody needs more of the row than its name. A recount after this
+/// home does not need an output all of whose readers here have left. So there are values at the border of the
+/// sent outcomes, and a recount that must go back behind the border goes back one cut: values stay recorded
+/// until the next border is. A retry of the job needs the inputs of a row that did not finish. (Readers
+/// elsewhere have their own copy; the cell keeps no value for them. If they are lost together with this home,
+/// it is made again.)
 bool Home::Impl::named_only(RowIndex row) const {
   if (!simple(row)) return false;
   if (!options.several_processes || !table.kind_of(table[row]).returns) return true;

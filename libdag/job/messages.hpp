@@ -7,7 +7,7 @@
 // link sees to it). So nothing here relies on order: a message names the epoch, the attempt or the position
 // it belongs to, and states are sent whole rather than as changes.
 //
-//   cell     -> all      JobCreate, JobState          what the job is; who is alive and who is whose home
+//   cell     -> all      JobCreate, JobState          the plan; the members and the home of each shard
 //   any      -> cell     AskPlan                      "what is this job?", answered by JobCreate
 //   cell     -> home     Assign, Settled, Keep, Cancel
 //   home     -> cell     Outcomes, JobFailed
