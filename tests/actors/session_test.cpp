@@ -577,7 +577,7 @@ TEST_CASE("several jobs at once, and one graph twice") {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool freed_is_kept = true;  // For a while: the sanitizer looks for who still uses it.
+constexpr bool freed_is_kept = true;  // For a while: the sanitizer looks for late uses.
 #else
 constexpr bool freed_is_kept = false;
 #endif

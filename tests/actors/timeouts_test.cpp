@@ -22,7 +22,7 @@ constexpr auto for_ever = std::chrono::nanoseconds::max();
 void wait_until_told(const dag::Context& context) {
   while (!context.cancelled()) std::this_thread::yield();
 }
-/// Long enough for whoever is about to do what must not happen now.
+/// Long enough for any thread that is about to do the forbidden thing now.
 void give_others_a_chance() {
   for (int i = 0; i < 200'000; ++i) std::this_thread::yield();
 }

@@ -212,7 +212,7 @@ TEST_CASE("all nodes are killed at once: a long task and a job actor go on from 
   Process job(cluster::at(nodes, command));
   REQUIRE(quarters.next() > 0);
   REQUIRE(quarters.next() > 0);
-  // Saves are written behind the job, and who leads it after the start has only those on his disk.
+  // Saves are written behind the job, and a leader after the start has only those on its own disk.
   const auto lines = [&] {
     std::ifstream file(ledger);
     return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(file), {}, '\n'));

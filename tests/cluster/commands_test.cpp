@@ -188,7 +188,7 @@ TEST_CASE("a node that is gone is not asked, and whoever waits for its job learn
   kill(state.pids().at(0), SIGKILL);
   CHECK(wait.ends() == 8);
   CHECK_THAT(wait.err(), Catch::Contains("cluster_lost"));
-  CHECK(state.run({"ls"}).status == 3);  // The address file names nobody who runs.
+  CHECK(state.run({"ls"}).status == 3);  // The address file names no running node.
 }
 
 TEST_CASE("a graph is looked at without a cluster") {

@@ -1,4 +1,4 @@
-// Jobs that have ended are told the same by whoever is asked, after nodes were killed and started again, too.
+// All nodes tell the same of jobs that have ended, after nodes were killed and started again, too.
 
 #include <nlohmann/json.hpp>
 

@@ -27,7 +27,7 @@ Process mixture(int count) {
 
 }  // namespace
 
-// ends() returns when all who have the launcher's output have closed it, so nobody is left then.
+// ends() returns when all processes with the launcher's output have closed it, so none is left then.
 
 TEST_CASE("Ctrl-C before anything runs ends dag run") {
   const std::size_t before = left_in_memory();

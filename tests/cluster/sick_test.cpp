@@ -101,7 +101,7 @@ TEST_CASE(
     return is_sick(nodes);
   }));
   const nlohmann::json first = first_of(nodes);
-  disk.reset();  // A process does not end before whoever traces a thread of it.
+  disk.reset();  // A process does not end before the tracer of its threads.
   WARN("sick after "
        << std::chrono::duration_cast<std::chrono::milliseconds>(cluster::Clock::now() - began).count()
        << " ms");

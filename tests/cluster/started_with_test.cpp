@@ -60,7 +60,7 @@ TEST_CASE("nodes keep no file of whoever started them") {
   const Directory directory("kept");
   std::filesystem::permissions(directory.path, std::filesystem::perms::owner_all);
   const std::map<std::string, std::string> own{{"XDG_RUNTIME_DIR", directory.path.string()}};
-  // It ends when all who have its stdout do, so only if the node does not.
+  // It ends when all processes with its stdout do, so only if the node does not have it.
   Process up(
       {"/bin/sh", "-c", "exec 9>&1; exec \"$@\" > /dev/null 2>&1", "sh", bin("dag"), "up", "--nodes", "1"},
       own);

@@ -1,5 +1,5 @@
-// The main job across processes: the loss curve is that of the plain loop, to the last bit, whoever runs the
-// stages, whoever dies, and also when the run was stopped and goes on.
+// The main job across processes: the loss curve is that of the plain loop, to the last bit, on any processes,
+// with any losses, and also when the run was stopped and goes on.
 
 #include <catch2/catch.hpp>
 
@@ -153,7 +153,7 @@ TEST_CASE("a text that cannot be trained on is named, and no process is left") {
 
 TEST_CASE("a full disk costs checkpoints, not the training") {
   const Directory directory("full");
-  // No file may grow beyond 10 KiB, and who writes more is told so instead of being ended by a signal.
+  // No file may grow beyond 10 KiB, and a writer of more gets an error instead of a signal.
   Words words{"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 20; exec \"$0\" \"$@\""};
   const Words run_words = train_in_three({"--checkpoint", directory / "saves", "--quiet"});
   words.insert(words.end(), run_words.begin(), run_words.end());

@@ -24,7 +24,7 @@ void submit(const Nodes& nodes, const std::vector<std::string>& job) {
   REQUIRE(process.out() == "job1\n");
 }
 
-/// A watcher who has seen that the job waits for its gate.
+/// A `dag watch` that has seen that the job waits for its gate.
 std::unique_ptr<Process> watching(const Nodes& nodes, const std::string& patience) {
   auto watch = std::make_unique<Process>(
       at(nodes, {bin("dag"), "watch", "job1", "--every", "0.1", "--patience", patience}));

@@ -111,7 +111,7 @@ TEST_CASE("any node tells of all nodes and all jobs, as dag does") {
   constexpr std::size_t tasks = 400;
   Running running(3, true, tasks);
   Nodes& nodes = running.nodes;
-  // Whoever is asked.
+  // Any node may be asked.
   for (std::size_t node = 0; node < nodes.count(); ++node) {
     const json cluster = answer_of(nodes, node, "/api/cluster");
     CHECK(cluster["seen_by"] == "n" + std::to_string(node));
@@ -209,7 +209,7 @@ TEST_CASE("who watches hears of what changes, and of a node that was killed") {
     return std::none_of(cluster["nodes"].begin(), cluster["nodes"].end(),
                         [](const json& node) { return node["node"] == "n2" && node["state"] == "alive"; });
   });
-  // It goes on, and ends before the eyes of who watches.
+  // It goes on, and ends while it is watched.
   running.gate.open();
   events.next("job", [](const json& job) { return job["phase"] == "finished"; });
   running.check_end();

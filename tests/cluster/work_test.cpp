@@ -147,7 +147,7 @@ TEST_CASE("commands and jobs find the cluster of their user, and say so once") {
   CHECK_THAT(named.err(),
              Catch::StartsWith("cluster_where: cluster at " + nodes.address() + ", by DAG_ADDRESS;"));
   nodes.kill_all();
-  Process alone({bin("cluster_where")}, user);  // The file names nobody who runs.
+  Process alone({bin("cluster_where")}, user);  // The file names no running node.
   CHECK(alone.ends() == 0);
   CHECK(alone.err() == "");
 }

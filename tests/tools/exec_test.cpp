@@ -191,7 +191,7 @@ TEST_CASE("Ctrl-C ends running commands and what they started") {
   CHECK_THAT(touching.err(), Catch::Contains("interrupted; running commands are told to end"));
   CHECK(begun() == 2);
   run.kill(SIGTERM);
-  CHECK(run.ends() == 130);  // Its pipes are closed, so all who had them are gone.
+  CHECK(run.ends() == 130);  // Its pipes are closed, so all processes that had them are gone.
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Nodes that are killed, or fall silent, while somebody watches: another one, and the one whose page it is.
+// Nodes that are killed, or fall silent, while a page is open: another node, and the node of the page.
 
 import { withPage } from './chromium.mjs';
 import { shows, until } from './conditions.mjs';

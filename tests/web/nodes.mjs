@@ -193,8 +193,8 @@ export class Nodes {
   }
 }
 
-/// Trains until somebody ends it, in small steps, so that its counts change all the time; it does not look
-/// whether it has learnt enough.
+/// Trains until it is ended, in small steps, so that its counts change all the time; it does not look whether
+/// it has learnt enough.
 export const trainWords = (steps) => [
   'train_gpt', '--steps', `${steps}`, '--layers', '2', '--width', '64', '--heads', '4', '--context', '128',
   '--batch', '16', '--stages', '2', '--replicas', '1', '--micro-batches', '2', '--evaluate-every', '0',

@@ -87,7 +87,7 @@ LogWorld::LogWorld(const LogWorldOptions& options)
     if (i < options_.genesis_voters) genesis.voters.push_back(seat_of(node));
   }
   for (Node& node : nodes_) {
-    // Some write it themselves; that all have is what who submits waits for.
+    // Some write the genesis themselves; the submitter waits until all have it.
     const bool voter = node.number < options_.genesis_voters, early = random_.chance(0.5);
     if (voter && early) node.disk.put(Snapshot{0, 0, genesis, {}});
     start(node);

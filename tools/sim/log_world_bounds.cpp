@@ -19,7 +19,7 @@ constexpr Duration copied_within = seconds(10);
 
 }  // namespace
 
-/// Enough of those that vote in its configuration have promised nothing to a later term.
+/// True if enough voters of its configuration have promised nothing to a later term.
 bool LogWorld::could_settle(const Node& node) const {
   const Replica& leader = *node.replica;
   const Configuration& all = leader.configuration();
@@ -44,7 +44,7 @@ void LogWorld::look_for_two_majorities(const Node& node) const {
     throw Violation("two leaders have configurations whose majorities have nobody in common");
 }
 
-/// As many have a copy as there should be, of what was settled when it was looked last. (Where there are too
+/// True if the wanted number of nodes has a copy of everything settled at the last look. (Where there are too
 /// few nodes for all copies, seats of lost disks keep their votes.)
 bool LogWorld::is_copied() {
   const Node* leader = nullptr;
@@ -71,7 +71,7 @@ void LogWorld::look_who_has_copies() {
     throw Violation("there are fewer copies than there should be long after all was calm");
 }
 
-/// L1, L2. Who died before all was calm comes back up to four seconds later.
+/// L1, L2. A node that died before all was calm comes back up to four seconds later.
 void LogWorld::look_how_long_it_took() const {
   const Instant healed_at = std::max(options_.calm_at, last_start_);
   if (acknowledged_at_ > healed_at + ends_within)

@@ -20,7 +20,7 @@ std::uint64_t command_of(const Blob& bytes) {
 
 }  // namespace
 
-/// I3: what is settled at an index is the same everywhere, for ever.
+/// I3: the settled entry at an index is the same everywhere, for ever.
 void LogWorld::apply(Node& node, Index index, const Entry& entry) {
   if (index != node.applied + 1) throw Violation("entries are applied out of order");
   node.applied = index;
@@ -57,7 +57,7 @@ void LogWorld::installed(Node& node, const Snapshot& snapshot) {
   }
 }
 
-/// I4, and I7: who leads has all that was ever settled.
+/// I4, and I7: a leader has all entries that were ever settled.
 void LogWorld::leads(Node& node, Term term) {
   note("n" + std::to_string(node.number) + " leads term " + std::to_string(term));
   ++seen["led"];
@@ -92,7 +92,7 @@ void LogWorld::leads(Node& node, Term term) {
   }
 }
 
-/// I10. And who is told to take over has all that the leader has.
+/// I10. And a replica that is told to take over has all that the leader has.
 void LogWorld::told(const Node& node, const Message& message, ProcessId to) const {
   check_promise(node.disk.stored(), message, to);
   if (std::holds_alternative<TakeOver>(message)) {
@@ -105,7 +105,7 @@ void LogWorld::told(const Node& node, const Message& message, ProcessId to) cons
   }
 }
 
-/// P6: who leads nobody says so.
+/// P6: a leader that hears no majority stops leading.
 void LogWorld::look_for_majority(Node& node) {
   const Duration long_ago = 4 * options_.replica.election_timeout;
   const Configuration& all = node.replica->configuration();

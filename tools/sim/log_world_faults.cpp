@@ -59,8 +59,8 @@ void LogWorld::isolate(Node& node, Duration how_long) {
   cut(ways, how_long);
 }
 
-/// No more than a minority of the copies may go for good, in any configuration that somebody may yet follow:
-/// what is beyond that is not promised.
+/// No more than a minority of the copies may go for good, in any configuration that a replica may yet follow:
+/// nothing is promised beyond that.
 bool LogWorld::may_lose_disk(const Node& node) const {
   const auto survives = [&](const Configuration& all) {
     std::size_t lost = 0;
@@ -83,7 +83,7 @@ bool LogWorld::may_lose_disk(const Node& node) const {
 
 void LogWorld::fault(const std::string& kind) { fault(kind, victim()); }
 
-/// It dies when it has just promised something, behind what it says in that moment.
+/// It dies when it has just promised something, after its messages of that moment.
 void LogWorld::strike(Node& node, double more_often) {
   if (calm() || !random_.chance(more_often * options_.struck_at_promises)) return;
   ++seen["struck"];

@@ -1,4 +1,4 @@
-// dag-sim: whole clusters under virtual time, one seed each. `dag-sim COMMAND --help` says what it takes.
+// dag-sim: whole clusters under virtual time, one seed each. Options: `dag-sim COMMAND --help`.
 //
 // dag-sim chaos --seeds 1-2000: runs them; how to run one that fails again is printed.
 // dag-sim chaos --seed 41 --trace: one seed, and all that happened.

@@ -11,7 +11,7 @@ constexpr JobId job{1};
 constexpr log::LogOptions options{log::head_bytes + 12 * 1024, 4096};
 constexpr std::size_t sector_bytes = 512;
 
-/// But for what commands and states say.
+/// Equal except for the content of commands and states.
 bool same(const consensus::Stored& one, const consensus::Stored& other) {
   return one.vote == other.vote && one.snapshot.has_value() == other.snapshot.has_value() &&
          (!one.snapshot || (one.snapshot->index == other.snapshot->index &&

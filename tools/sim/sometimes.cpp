@@ -58,7 +58,7 @@ const Names& of_jobs() {
   return names;
 }
 
-/// Without what only jobs whose record lies in one place have to bear.
+/// Without the events of jobs whose record lies in one place.
 const Names& of_cells() {
   static const Names names = [] {
     Names more = of_jobs();

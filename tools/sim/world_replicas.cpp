@@ -1,5 +1,5 @@
-// A job whose record has replicas in several processes, any of which may die: what they say to each other,
-// their disks, who leads, and what must hold of what they agree on.
+// A job whose record has replicas in several processes, any of which may die: their messages, their disks,
+// their leaders, and the conditions on their common state.
 
 #include <algorithm>
 #include <iterator>
@@ -294,10 +294,10 @@ void World::write_log(std::uint32_t index) {
   });
 }
 
-// ---- What must hold
+// ---- Conditions that must hold
 
-/// I3, I14: what is settled is the same everywhere, and so is what it makes of a cell, whether entry by
-/// entry, from a snapshot, or from a disk.
+/// I3, I14: settled entries are the same everywhere, and so is the cell made of them, whether entry by entry,
+/// from a snapshot, or from a disk.
 void World::check_against_reference(Process& process) {
   const CellReplica& replica = *process.replica;
   if (replica.cell() == nullptr) return;
@@ -335,8 +335,8 @@ void World::look_at_cancel(const CellReplica& replica) {
   told_in_ = std::max(told_in_, replica.log().term());
 }
 
-/// I7: what a client was told is known to every later leader. What he was not told, he asks again. One that
-/// was stopped before it heard that it had begun hears it when others have long led in later terms.
+/// I7: every later leader knows what a client was told. A client asks again for the rest. A replica that was
+/// stopped before it heard that it leads hears it when others have long led in later terms.
 void World::leads_now(Process& process) {
   ++seen["a cell got a leader"];
   const bool is_later = process.replica->log().term() >= told_in_;

@@ -1,6 +1,6 @@
-// A job of somebody who means harm: its kernels cut off or write over each file that their process has open,
-// but for what it was started with, and then wait for ever; other tasks follow. `cutting cut|scribble`.
-// Says the error of the first task, then `sum N`.
+// A harmful job: its kernels cut off or write over each file that their process has open, except those it was
+// started with, and then wait for ever; other tasks follow. `cutting cut|scribble`. Prints the error of the
+// first task, then `sum N`.
 
 #include <fcntl.h>
 #include <sys/stat.h>

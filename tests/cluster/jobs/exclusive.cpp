@@ -45,7 +45,7 @@ void look_for_earlier(const std::string& file) {
   }
 }
 
-/// Returns when it has said who it is.
+/// Returns when the child has written its number.
 void start_child(const std::string& file, bool orphan) {
   const auto lines = [&] {
     const std::string text = text_of(file);

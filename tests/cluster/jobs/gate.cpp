@@ -1,5 +1,5 @@
-// A job that the test lets end: `gate FIFO` has a task that ends at once, one that waits until somebody has
-// opened the FIFO for writing, and one behind it.
+// A job that the test lets end: `gate FIFO` has a task that ends at once, a task that waits until the FIFO is
+// opened for writing, and a task behind it.
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// Tasks that last, and say outside that they began: `starts FILE FIFO TASKS` writes a line `NUMBER PID` into
-// FILE for each start of one, which then waits until somebody has opened the FIFO for writing. Says `sum N`
-// at its end.
+// Tasks that last, and report their start to a file: `starts FILE FIFO TASKS` writes a line `NUMBER PID` into
+// FILE for each start of a task, which then waits until the FIFO is opened for writing. Prints `sum N` at its
+// end.
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// A job that says what it does: `talking FIFO TASKS` has a task that prints and says something, one that
-// waits until somebody has opened the FIFO for writing, and then so many that say a line each; with a second
-// FIFO behind these, the second half of them waits for that one, too.
+// A talking job: `talking FIFO TASKS` has a task that prints and says something, a task that waits until the
+// FIFO is opened for writing, and then TASKS tasks that say a line each; with a second FIFO behind these, the
+// second half of them waits for that one, too.
 
 #include <fcntl.h>
 #include <unistd.h>

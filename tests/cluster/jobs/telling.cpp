@@ -1,7 +1,7 @@
-// A job that tells how it goes: `telling FIFO` has a task that says how far it is and waits until somebody
-// has opened the FIFO for writing, one that fails once, one that is late once, one that takes its process
-// down once, and one that spawns, of a total that is stated. `telling FIFO deaf [WAITING]` has a task that
-// does not hear that it is late, others that wait for its lane, and one that says its last words when it is
+// A job that reports on itself: `telling FIFO` has a task that reports its progress and waits until the FIFO
+// is opened for writing, one that fails once, one that is late once, one that takes its process down once,
+// and one that spawns, of a total that is stated. `telling FIFO deaf [WAITING]` has a task that does not
+// hear that it is late, others that wait for its lane, and one that says its last words when it is
 // cancelled.
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-// A job in trouble: `troubled FIFO` has eight tasks `part`, of which the last one waits until somebody has
-// opened the FIFO for writing; a task `flaky` whose service is not there, and which is tried again in an
-// hour; `sum` behind the parts, and `report` behind both.
+// A job in trouble: `troubled FIFO` has eight tasks `part`, of which the last one waits until the FIFO is
+// opened for writing; a task `flaky` whose service is not there, and which is tried again in an hour; `sum`
+// behind the parts, and `report` behind both.
 
 #include <fcntl.h>
 #include <unistd.h>

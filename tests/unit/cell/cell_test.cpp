@@ -478,7 +478,7 @@ TEST_CASE("a task that took its process down is charged, those beside it are not
 
   job.cell.on_life_down(life(2), now, crash({running(1, 1)}, 1));  // Known already.
   CHECK(job.cell.state().crashed == once);
-  // Its home's process dies of it, too: who is the home then knows.
+  // Its home's process dies of it, too: the next home then knows.
   job.cell.on_life_down(life(1), now, crash({running(1, 0)}, 0));
   job.look();
   CHECK(job.of<message::JobState>().back().second.crashed ==

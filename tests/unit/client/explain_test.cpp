@@ -132,7 +132,7 @@ TEST_CASE("how soon a task begins is said where all that keep it waiting run, an
   const TaskSelector one{"t2", {}};
   CHECK(not_before(job.explain(one)) == 22s);
   CHECK(left_of(job.explain({"t1", {}}).tasks.front()) == 15s);
-  job.running[0].ran = 80s;  // Longer than usual: who knows.
+  job.running[0].ran = 80s;  // Longer than usual: its end is unknown.
   CHECK(not_before(job.explain(one)) == 15s);
   job.add(3, RowState::held);  // For its next try, in an hour.
   job.add(2, RowState::waiting, {0, 1, 3});

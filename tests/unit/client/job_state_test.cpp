@@ -38,7 +38,7 @@ TEST_CASE("outputs come as they are settled, and each is asked for once, however
   tasks.push_back(12);  // Twice.
   detail::InOrderOfEnds ends(job, tasks);
   CHECK(client.wants.size() == 2000);
-  job->settle(5, {});  // Somebody else waits for this one.
+  job->settle(5, {});  // Another caller waits for this one.
   std::vector<std::size_t> places;
   for (std::uint32_t i = 0; i < 2000; ++i) {
     job->settle(2009 - i, {});

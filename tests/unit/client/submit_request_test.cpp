@@ -87,10 +87,10 @@ TEST_CASE("the state directory is this user's alone") {
   CHECK_THAT(detail::make_state_dir(open).error().what, Catch::Contains("may be written by others"));
   std::ofstream(file) << "x";
   CHECK_THAT(detail::make_state_dir(file).error().what, Catch::Contains("is not a directory"));
-  // Whoever else may write above could have made the link.
+  // Another user with write access above could have made the link.
   REQUIRE(symlink(inner.c_str(), (base + "/link").c_str()) == 0);
   CHECK_THAT(detail::make_state_dir(base + "/link").error().what, Catch::Contains("is not a directory"));
-  // And whoever may write above that one, a link in its place.
+  // And one with write access above that directory, a link in its place.
   const std::string shared = base + "/shared", below = shared + "/dag";
   REQUIRE(mkdir(shared.c_str(), 0700) == 0);
   REQUIRE(chmod(shared.c_str(), 0777) == 0);

@@ -1,4 +1,4 @@
-// Which job is accepted, who runs it, and what its client is told.
+// Acceptance of jobs, their processes, and messages to their clients.
 
 #include <catch2/catch.hpp>
 #include <limits>
@@ -252,7 +252,7 @@ TEST_CASE("who attaches to a job is told what it asks for, and who submitted it 
   CHECK(sent_to(visitor, client::JobEnded{}) == 1);
   CHECK(sent_to(someone, client::JobEnded{}) == 1);
   desk.say(client::ForgetJob{job});
-  CHECK(desk.done<CloseJob>().empty());  // Somebody is left who may ask.
+  CHECK(desk.done<CloseJob>().empty());  // A client is left that may ask.
   ask(client::ForgetJob{job});
   CHECK(desk.done<CloseJob>().size() == 1);
 }

@@ -1,4 +1,4 @@
-// A job whose record has several copies: who asks hosts for processes, and whom clients ask.
+// A job whose record has several copies: its leader asks hosts for processes, and clients ask the leader.
 
 #include <catch2/catch.hpp>
 

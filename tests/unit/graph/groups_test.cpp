@@ -1,4 +1,4 @@
-// Groups as they are written down: who is a member, what is refused, and that a group is never cut.
+// Groups as they are written down: their members, refused groups, and that a group is never cut.
 #include <catch2/catch.hpp>
 #include <dag/dag.hpp>
 

@@ -1,4 +1,4 @@
-// Tasks that save their state: who has it, and who starts from it.
+// Tasks that save their state: holders of states, and attempts that start from them.
 
 #include "tests/unit/home/scripted.hpp"
 

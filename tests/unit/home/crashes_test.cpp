@@ -1,4 +1,4 @@
-// A task that takes its process down has used up a try; whoever was only in the same process has not.
+// A task that takes its process down has used up a try; other tasks in the same process have not.
 #include <catch2/catch.hpp>
 
 #include "libdag/supervision/blame.hpp"
@@ -186,7 +186,7 @@ TEST_CASE("an ended task that takes processes down when it is run again stops th
   CHECK(job.outcome(b) == Outcome::none);
 }
 
-// ---- Suspects: nobody knows who killed the process
+// ---- Suspects: the task that killed the process is not known
 
 namespace {
 

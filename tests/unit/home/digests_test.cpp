@@ -1,4 +1,4 @@
-// Digests that are taken behind: who waits for them, who does not, and what comes of it when they never come.
+// Digests that are taken later: rows that wait for them, rows that do not, and digests that never come.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/home/scripted.hpp"

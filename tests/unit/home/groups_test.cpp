@@ -1,5 +1,5 @@
-// Groups of tasks that are supervised together: who starts again with a member, when a group gives up, and
-// what a new home makes of it.
+// Groups of tasks that are supervised together: members that restart together, a group that gives up, and a
+// new home of a group.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/home/scripted.hpp"

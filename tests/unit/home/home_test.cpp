@@ -431,7 +431,7 @@ TEST_CASE("a cell that only records is lent nothing, and gets outputs for the cl
   LocalJobOptions options;
   options.processes = 2;
   options.cell_runs = false;
-  options.place = 0;  // Whoever asks for that one gets another.
+  options.place = 0;  // A task placed there is moved to another one.
   options.inline_bytes_max = 0;
   options.representation = both();
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);

@@ -1,4 +1,4 @@
-// Worker processes of a node: who is told of what becomes of them.
+// Worker processes of a node: messages about them, and their receivers.
 
 #include "libdag/host/host.hpp"
 

@@ -1,4 +1,4 @@
-// Under TSan too: what a lane keeps is used by it and by whoever visits it, and nothing else orders them.
+// Under TSan too: a lane's own data is used by it and by its visitors, and nothing else orders them.
 
 #include "actors/lanes/kernel_turn.hpp"
 

@@ -308,7 +308,7 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
   CHECK(page->running().empty());
   release = true;
   release.notify_all();
-  // Whoever waits for the kernel hears of its end all the same.
+  // The waiter for the kernel hears of its end all the same.
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return ended.size() == 2; });
   CHECK(ended.back() == dag::TaskId{0, 0});

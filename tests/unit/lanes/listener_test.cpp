@@ -36,7 +36,7 @@ struct Peer {
     REQUIRE(carrier->begin().write(dag::EdgeRecord::kind, std::as_bytes(std::span(&news, 1))) ==
             dag::ring::Wrote::written);
   }
-  /// Somebody reads what was said within the patience.
+  /// True if the news was read within the patience.
   bool heard_since(std::uint64_t polled) const {
     const auto until = Clock::now() + patience;
     while (of_the_lanes->polled_bytes() == polled && !of_the_lanes->broken()) {

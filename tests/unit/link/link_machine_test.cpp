@@ -39,7 +39,7 @@ TEST_CASE("on a busy link frames are one flush age apart, unless they are full")
   }
   REQUIRE(only<Sent>(effects).size() == 1);  // Full: did not wait.
   a.flush(at(5), effects);
-  CHECK(only<Sent>(effects).size() == 2);  // Somebody knew better.
+  CHECK(only<Sent>(effects).size() == 2);  // The caller knew better.
 }
 
 TEST_CASE(

@@ -1,5 +1,5 @@
-// For whom segments are kept, and when what holds the oldest is written again: that the log stays short, and
-// that this is not most of what is written.
+// Segments are kept for jobs, and the oldest entries are written again in time: the log stays short, and most
+// of the writing is not repetition.
 #include "libdag/log/retention_machine.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Claims about one process form a total order, so all who have talked believe the same.
+// Claims about one process form a total order, so all processes that have talked believe the same.
 #include "libdag/membership/claim.hpp"
 
 #include <catch2/catch.hpp>

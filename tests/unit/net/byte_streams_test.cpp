@@ -49,7 +49,7 @@ struct Two {
   }
 };
 
-/// A connection of somebody who speaks as he likes.
+/// A connection that obeys no protocol.
 struct Stranger {
   explicit Stranger(std::uint16_t port) : file(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in to{};

@@ -298,7 +298,7 @@ TEST_CASE("sleeps that time out leave a bell that counts nobody") {
       explore([] { return sleepers_and_items(2, 1, 1, 1); }, {.timeouts = true, .interruptions_max = 3}));
 }
 
-// ---- Two bells: a listener for when all who work do other things
+// ---- Two bells: a listener for the time when all workers do other things
 
 namespace {
 

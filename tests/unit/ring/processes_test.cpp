@@ -29,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Clock = std::chrono::steady_clock;
 const Duration patience = dag::test::patient(std::chrono::seconds(60));
-/// A wait may end for nothing, and a wake may be swallowed by a peer: whoever waits looks again.
+/// A wait may end for nothing, and a wake may be swallowed by a peer: each waiter looks again.
 constexpr Duration nap = std::chrono::milliseconds(100);
 
 /// The numbers of an offer, as the control message would carry them; both processes are of one host.

@@ -1,4 +1,4 @@
-// Whom an idle process asks, and when it asks again.
+// Victims that an idle process asks, and the time of the next question.
 #include <catch2/catch.hpp>
 
 #include "libdag/stealing/thief.hpp"

@@ -28,7 +28,7 @@ TEST_CASE("a job has begun at one node and is over at another; one that nobody s
       {at(1s, {7}, recorded::JobBegan{"train", 40}), at(2s, {8}, recorded::JobBegan{"eval", 3}),
        at(9s, {6}, recorded::JobOver{5, 0, 0, 0, stopped})});
   test::write_journal(directory.path() / "n1/journal/journal-1", 1,
-                      {at(1500ms, {7}, recorded::JobBegan{"train", 40}),  // Said again by who led it then.
+                      {at(1500ms, {7}, recorded::JobBegan{"train", 40}),  // Repeated by its leader then.
                        at(4s, {7}, recorded::JobOver{39, 1, 0, 0, {}})});
   JournalView view({directory.path().string()});
   const std::vector<PastJob> jobs = read_history(view);

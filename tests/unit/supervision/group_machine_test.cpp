@@ -1,4 +1,4 @@
-// A group over its life: who waits for whom, and when it gives up.
+// A group over its life: members that wait for each other, and the end of its patience.
 #include "libdag/supervision/group_machine.hpp"
 
 #include <catch2/catch.hpp>

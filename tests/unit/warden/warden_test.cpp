@@ -39,7 +39,7 @@ class Held {
     if (ends_[1] >= 0) close(ends_[1]);
     ends_[1] = -1;
   }
-  /// The next line that somebody says; empty when nobody has it any more.
+  /// The next line from the other end; empty when all have closed it.
   std::string line() {
     std::string line;
     for (char c = 0; read(ends_[0], &c, 1) == 1 && c != '\n';) line += c;

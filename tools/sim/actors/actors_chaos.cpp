@@ -78,14 +78,14 @@ ClusterOptions options_of(std::uint64_t seed) {
   faults.nodes_crashed = count(0.5, 4);
   faults.power_cuts = count(0.1, 2);
   faults.disks_lost = random.chance(0.4) ? 1 : 0;
-  // Whoever comes first, without its memory, would give out handles of jobs again that only others know of.
+  // The first node to come back, without its memory, would give out handles that only other nodes know.
   if (faults.power_cuts > 0) faults.disks_lost = 0;
   faults.cuts = count(0.3, 3);
   faults.flaps = count(0.3, 5);
   faults.pauses = count(0.3, 4);
   options.sync_max = std::chrono::microseconds(random.chance(0.3) ? random.below(100'000) : 2000);
-  // None of those in tests/sim/actors_seeds.txt. A job that is not cancelled takes much longer than it takes
-  // all to hear that it is.
+  // Not for seeds of tests/sim/actors_seeds.txt. A job that is not cancelled takes much longer than all nodes
+  // need to hear of a cancel.
   options.cancels = seed % 8 == 5;
   if (chaos_has_little_credit(seed)) options.lanes.spawn_credit.tasks = 1 + Random(seed * 103 + 41).below(6);
   if (options.cancels) {

@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t steps_max = 3'000'000;
 /// The time goes on now and then though actors have something to do.
 constexpr double hurry = 0.01;
-/// All processes of a job know by then which others there are, and who is not there any more.
+/// After this time all processes of a job know its members and the dead.
 constexpr Duration known_after = std::chrono::seconds(5);
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr Duration repaired_after = std::chrono::seconds(8);
 /// All nodes know all others, so a new job has all its copies.
 constexpr Duration found_each_other_after = std::chrono::milliseconds(700);
 
-/// All processes of a cancelled job have heard of that, whoever leads it now.
+/// After this time all processes of a cancelled job have heard of that, under any leader.
 constexpr Duration cancel_known_after = std::chrono::seconds(20);
 
 }  // namespace
@@ -141,7 +141,7 @@ void Cluster::pause() {
   });
 }
 
-/// I7: what a client was told outlives whoever said it.
+/// I7: an answer to a client outlives the node that gave it.
 void Cluster::on_cancelled(JobId job, Life by) {
   events_.at(std::max(events_.now(), Instant{options_.faults.calm_at}) + cancel_known_after,
              [this, job] { ledger_.cancelled(job); });

@@ -40,7 +40,7 @@ Network::Present* Network::find(Life life) {
   return found == present_.end() ? nullptr : &found->second;
 }
 
-/// Neither is told of what it cannot know yet.
+/// Neither side is told of an end that it cannot know yet.
 void Network::tell_broken(Life to, Life gone) {
   events_.after(std::chrono::microseconds(random_.below(8000)), [this, to, gone] {
     if (held_back(gone, to) || not_told_.erase({to, gone}) == 0) return;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr Duration answer_within = std::chrono::seconds(2);
 constexpr Duration inquire_every = std::chrono::seconds(2), silent_max = std::chrono::seconds(20);
-/// More patient than people are: what it gives up may have gone on a little later.
+/// More patient than people: a job that it gives up may have gone on a little later.
 constexpr detail::SearchLimits patient{std::chrono::minutes(3), std::chrono::minutes(2),
                                        std::chrono::minutes(3)};
 constexpr ProgramId its_program{1, 1, 8};
@@ -125,7 +125,7 @@ void SimClient::lose(Link& link) {
   if (at_ == &link) search(lost_link());
 }
 
-// ---- What nodes say
+// ---- Messages of nodes
 
 void SimClient::hear(Link& link, const ClientMessage& message) {
   link.heard = world_.events.now();
@@ -327,7 +327,7 @@ bool SimClient::is_read(std::uint32_t task) const {
 }
 
 void SimClient::check() const {
-  // Nobody keeps a job that ended before it began for a client who was not there to be told.
+  // No node keeps a job that ended before it began for a client that was not there to be told.
   const bool is_forgotten = lost_ && lost_->code == ErrorCode::cluster_lost && settled_.empty();
   const bool never_began = cancels_ && lost_ && (lost_->code == ErrorCode::task_cancelled || is_forgotten);
   if (lost_ && accepted_ && !never_began) throw Violation(state() + ", was lost: " + lost_->message());

@@ -14,7 +14,7 @@ std::string in_words(RowState state) {
 
 }  // namespace
 
-// ---- What actors ask for
+// ---- Orders of actors
 
 void SimLanes::add(Work work) {
   queue_.push_back(std::move(work));
@@ -120,7 +120,7 @@ void SimLanes::look(Life self, std::vector<WaitingWork>& waiting, std::vector<Fr
       continue;
     }
     const Attempt& attempt = work.handed_out->attempt;
-    // A lane has what waits to be alone, and does not give it back.
+    // A lane keeps an attempt that waits to be alone, and does not give it back.
     const bool bound = attempt.call != detail::CallKind::ordinary || attempt.exclusive ||
                        attempt.stands_for || attempt.alone;
     waiting.push_back({self, job, attempt.task, attempt.id, bound, {}});
@@ -145,7 +145,7 @@ std::string SimLanes::open_rows() const {
   return text;
 }
 
-// ---- What lanes do
+// ---- Decisions of lanes
 
 void SimLanes::look_soon() {
   if (std::exchange(look_planned_, true)) return;
@@ -158,7 +158,7 @@ void SimLanes::look_soon() {
 void SimLanes::take_work() {
   while (running_.size() < options_.lanes && !queue_.empty()) {
     const auto at = queue_.begin() + static_cast<std::ptrdiff_t>(random_.below(queue_.size()));
-    // Beside what is to be alone nothing begins, and it begins when nothing runs.
+    // No attempt begins beside one that is to be alone, and that one begins when nothing runs.
     const bool alone = at->handed_out && at->handed_out->attempt.alone;
     const bool one_is = std::any_of(running_.begin(), running_.end(),
                                     [](const auto& running) { return running.second.alone; });
@@ -207,7 +207,7 @@ void SimLanes::leave(std::uint32_t lane, std::uint64_t number, const std::shared
   const auto found = running_.find(lane);
   if (found == running_.end() || found->second.number != number) return;  // It was given up.
   const Running& run = found->second;
-  std::shared_ptr<const void> credit;  // Until who is told holds it.
+  std::shared_ptr<const void> credit;  // Until the receiver of the end holds it.
   if (kernel->ended.spawned) {
     const bool stopped = std::any_of(handed_out_.begin(), handed_out_.end(), [&](const auto& work) {
       const Attempt& about = work->attempt;

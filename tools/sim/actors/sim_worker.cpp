@@ -88,7 +88,7 @@ TransportEvents SimWorker::transport_events() {
   return events;
 }
 
-/// As WorkerNode: whoever leads the record of the job, now or later.
+/// As WorkerNode: takes orders of any present or later leader of the job's record.
 void SimWorker::on_begin(Life from, const keeper::Begin& order) {
   if (!is_node(from.process) || from != order.cell || order.job != order_.job) return;
   if (order.term < term_ || (order.term == 0 && from != order_.cell)) return;
@@ -122,7 +122,7 @@ void SimWorker::begin(const keeper::Begin& order) {
   membership_ = host_.system().spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
 }
 
-/// It ends by itself when it is its turn again: not in the middle of what an actor does.
+/// It ends by itself when it is its turn again: not in the middle of an actor's step.
 void SimWorker::fail(const std::string& why, ProcessEnd how) {
   after(Duration{0}, [this, why, how] {
     world_.ledger.saw("a worker process ends by itself");

@@ -25,7 +25,7 @@ Instant at(int seconds) { return Instant{} + std::chrono::seconds(seconds); }
 TEST_CASE("utilisation is the time that lanes spent in kernels, not what runs when somebody looks") {
   Utilisation seen;
   CHECK(nlohmann::json::parse(seen.json()).at("unix_seconds").empty());
-  // Whenever somebody looks, all lanes happen to be free.
+  // At each look all lanes happen to be free.
   seen.add(100, at(0), {node(0, 4, 10s, 4), node(1, 2, 0s, 2)});
   seen.add(105, at(5), {node(0, 4, 20s, 4), node(1, 2, 1s, 2)});
   // Node 1 began again, so its lanes begin to count again, and what they do now is all that is known.

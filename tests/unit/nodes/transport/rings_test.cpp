@@ -138,7 +138,7 @@ TEST_CASE("a ring that breaks is said to both, and not replaced") {
   const auto offer = std::get<ring::Offer>(b.said.front());
   talk(a, b);
   REQUIRE(b.carrier);
-  // Somebody scribbles into what b reads.
+  // A process scribbles into the memory that b reads.
   ring::RingMemory::open(offer).value_or_throw().view().positions->tail.store(3);
   CHECK(b.carrier->poll(10, [](const ring::Record&) {}) == ring::Polled::broken);
   a.rings.look();
