@@ -1,6 +1,6 @@
 #pragma once
-// Blob: bytes that never change once made, shared by reference where they are more than a word. Every output
-// and every literal argument is one, in every process, so there is one way to hand a value over.
+// Blob: immutable bytes, shared by reference when they are larger than a word. Every output and every literal
+// argument is a Blob in every process, so values are handed over in one way.
 
 #include <atomic>
 #include <cstddef>
@@ -15,26 +15,26 @@ namespace dag {
 
 class Blob;
 namespace detail {
-/// The same number or address, of which the optimiser knows nothing. Where it follows both branches of a
-/// size, GCC warns of what could be written only if the other branch were taken.
+/// Hides from the optimiser what it knows of a number or an address. GCC otherwise follows both branches of a
+/// size and warns of a write that only the other branch makes.
 template <class T>
 T hidden(T value) {
   asm volatile("" : "+r"(value) : : "memory");
   return value;
 }
-/// Room for so many bytes, not filled yet; where other processes of the host can read it, if there are any.
+/// Unfilled memory of this size; readable by the other processes of the host, if there are any.
 Blob room_for(std::size_t size_bytes);
 }  // namespace detail
 
-/// Immutable bytes. Copying a Blob never copies more than a word: up to 8 bytes lie in the Blob itself, more
-/// of them elsewhere, 64-byte aligned (what is inside can be read in place) and counted by reference. A
-/// default one holds nothing, which is different from holding no bytes.
+/// Immutable bytes. Copying a Blob copies at most a word: up to 8 bytes lie in the Blob itself; more bytes
+/// lie elsewhere, 64-byte aligned (their content can be read in place) and reference counted. A default Blob
+/// holds nothing, which differs from holding zero bytes.
 ///
-/// As the output of a task it travels as it is. A large one that `make` made is not copied on its way to a
-/// task in another process of the same host, which reads it where it lies.
+/// The output of a task that returns a Blob is not encoded. A large Blob made by `make` is not copied on its
+/// way to a task in another process of the same host: that task reads it in place.
 class Blob {
  public:
-  /// Whose memory the bytes lie in, if not the heap's: destroyed when nobody holds them any more.
+  /// The memory of the bytes when it is not the heap. Destroyed when no Blob refers to it any more.
   struct Owner {
     Owner() = default;
     Owner(const Owner&) = delete;
@@ -57,8 +57,8 @@ class Blob {
   /// From this size on `make` uses memory that other processes of the host can read.
   static constexpr std::size_t large_bytes_min = 256 * 1024;
 
-  /// A Blob as two plain values, for slots that threads share: the bytes themselves or where they lie, and
-  /// which of the two.
+  /// A Blob as two plain values, for slots that threads share: the bytes or their address, and a mark that
+  /// tells the two apart.
   struct Parts {
     static constexpr std::uint8_t nothing = 0, block = 15;  ///< between: one more than the inline size
     std::uint64_t word = 0;
@@ -84,7 +84,7 @@ class Blob {
     fill(blob.block()->data);
     return blob;
   }
-  /// The same for bytes that are for this process alone.
+  /// As `make`, in memory of this process alone.
   template <class Fill>
   static Blob make_on_heap(std::size_t size_bytes, Fill&& fill) {
     Blob blob;
@@ -125,8 +125,8 @@ class Blob {
     if (on_heap()) return block()->size_bytes;
     return parts_.kind == Parts::nothing ? 0 : parts_.kind - std::size_t{1};
   }
-  /// Valid as long as this Blob. (A copy of it or what it was moved to has the same bytes; whether they lie
-  /// at the same place depends on on_heap().)
+  /// Valid as long as this Blob. (A copy of this Blob, or the Blob it was moved to, has the same bytes; they
+  /// lie at the same place if on_heap().)
   std::span<const std::byte> bytes() const {
     if (on_heap()) return {block()->data, block()->size_bytes};
     if (parts_.kind == Parts::nothing) return {};
@@ -134,7 +134,7 @@ class Blob {
   }
   /// Null: the bytes lie in the Blob itself, or on the heap.
   const Owner* owner() const { return on_heap() ? block()->owner : nullptr; }
-  /// Whether all copies share the bytes, at one address.
+  /// True: all copies share the bytes, at one address.
   bool on_heap() const { return parts_.kind == Parts::block; }
   bool same_bytes(const Blob& other) const {
     return size_bytes() == other.size_bytes() &&

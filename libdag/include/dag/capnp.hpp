@@ -34,8 +34,8 @@ class Capnp {
   struct Content {
     explicit Content(kj::Array<capnp::word> given)
         : words(std::move(given)), reader(words, options()), root(reader.getRoot<Schema>()) {}
-    // What a task left is read as often as its readers like; that what they follow stays inside is checked
-    // always.
+    // The traversal limit is off, because an output may be read any number of times. Cap'n Proto checks the
+    // bounds of pointers in any case.
     static capnp::ReaderOptions options() { return {std::uint64_t{1} << 60, 64}; }
     kj::Array<capnp::word> words;
     capnp::FlatArrayMessageReader reader;
@@ -47,7 +47,7 @@ class Capnp {
   std::shared_ptr<const Content> content_;
 };
 
-/// In Cap'n Proto's own serialisation, after its length. Bytes that are none are value_invalid.
+/// In Cap'n Proto's own serialisation, after its length. Other bytes are refused with value_invalid.
 template <class Schema>
 struct Codec<Capnp<Schema>> {
   static void encode(Writer& writer, const Capnp<Schema>& message) {

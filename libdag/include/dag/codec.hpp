@@ -1,10 +1,10 @@
 #pragma once
-// How values become bytes and values again. Known are: arithmetic types and enums, strings, std containers
-// and optional/pair/tuple/variant of known types, structs of up to 16 known members (trees of them, too), and
-// as arguments std::span<const T> or std::string_view of trivially copyable data, which are read in place. A
-// Blob is its own bytes: not encoded, not copied. Anything else needs a `dag::Codec<T>` of its author. The
-// bytes are those of this machine (little endian, 64 bit), the same on every node; whoever reads them must be
-// the same binary, which the handshake of nodes makes sure.
+// How values become bytes and values again. Known types: arithmetic types and enums, strings, std containers
+// and optional/pair/tuple/variant of known types, structs of up to 16 known members (trees of them, too). As
+// arguments also std::span<const T> or std::string_view of trivially copyable data, which are read in place.
+// A Blob is its own bytes: not encoded, not copied. Any other type needs a `dag::Codec<T>` from its author.
+// The bytes are those of this machine (little endian, 64 bit), the same on every node. Their reader must be
+// the same binary, which the handshake of nodes checks.
 
 #include <algorithm>
 #include <array>
@@ -40,13 +40,14 @@ class Writer {
   void align(std::size_t alignment);
   void count(std::size_t value);
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// For another value, in the same memory.
+  /// Starts another value in the same memory.
   void clear() {
     bytes_.clear();
     actors_.clear();
   }
 
-  /// A value that names job actors says so: what receives it must be resolved where the actor's calls are.
+  /// Notes a job actor that the value names: the receiver must be resolved where the actor's calls
+  /// are.
   void mention_actor(std::uint32_t actor) { actors_.push_back(actor); }
   const std::vector<std::uint32_t>& actors() const { return actors_; }
 
@@ -70,8 +71,8 @@ class Reader {
     return part;
   }
   void align(std::size_t alignment) { take((alignment - at_ % alignment) % alignment); }
-  /// A number of elements of at least `element_bytes` each: more than could follow is refused before anything
-  /// is allocated for them.
+  /// Reads a number of elements of at least `element_bytes` each. Refuses a number that the remaining bytes
+  /// cannot hold before anything is allocated for it.
   std::size_t count(std::size_t element_bytes = 1) {
     std::uint64_t wide = 0;
     std::memcpy(&wide, take(sizeof wide).data(), sizeof wide);
@@ -85,9 +86,9 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-/// Reads the next value from `reader`: `dag::decode<T>(reader)`. Throws Failure(value_invalid) where the
-/// bytes are none. A std::string_view or a std::span points into the reader's bytes, and is valid as long as
-/// these are.
+/// Reads the next value from `reader`: `dag::decode<T>(reader)`. Throws Failure(value_invalid) when the bytes
+/// are no T. A std::string_view or a std::span points into the reader's bytes, and is valid as long as these
+/// are.
 template <class T>
 T decode(Reader& reader);
 

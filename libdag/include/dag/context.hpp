@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel may ask of the runtime while it runs: take `dag::Context&` as its first parameter.
+// The runtime as a running kernel sees it: take `dag::Context&` as the kernel's first parameter.
 
 #include <atomic>
 #include <functional>
@@ -31,9 +31,9 @@ class KernelHost {
 class KernelCheckpoints {
  public:
   virtual bool due() const = 0;
-  /// Calls `encode`, and takes what it gives.
+  /// Calls `encode` and saves the bytes.
   virtual void take(const std::function<Blob()>& encode) = 0;
-  /// Null when there is nothing to start from.
+  /// Null when there is no state to start from.
   virtual const Blob& saved() const = 0;
 
  protected:
@@ -59,8 +59,8 @@ class Context {
     return detail::add_task(builder(), name, kernel, std::forward<Args>(args)...);
   }
 
-  /// Adds a call of a job actor whose handle this task was given: `c.call<&Stage::forward>(stage, x)`. Calls
-  /// follow those that were added before, by whom ever.
+  /// Adds a call of a job actor whose handle this task was given: `c.call<&Stage::forward>(stage, x)`. The
+  /// call runs after all calls that any task added before it.
   template <auto method, class T, class... Args>
   auto call(const Actor<T>& actor, Args&&... args) {
     return detail::add_call<T, method>(builder(), actor.index(), std::forward<Args>(args)...);
@@ -71,64 +71,64 @@ class Context {
   Output<std::vector<std::byte>> save(const Actor<T>& actor) {
     return detail::add_save<T>(builder(), actor.index());
   }
-  /// A place where the actor is saved when it is time, as Actor::save_when_due.
+  /// A place where the actor is saved when a save is due, as Actor::save_when_due.
   template <class T>
   void save_when_due(const Actor<T>& actor, std::chrono::nanoseconds every = {}) {
     detail::add_save<T>(builder(), actor.index(), every);
   }
 
-  /// Somebody cancelled the task or its job, or its timeout has passed: return soon, the result will not
+  /// True: the task or its job was cancelled, or its timeout has passed. Return soon, the result will not
   /// count.
   bool cancelled() const { return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed); }
-  /// Tells who watches how far it is: `fraction` from 0 to 1, and a few words.
+  /// Reports progress to those who watch the job: `fraction` from 0 to 1, and a few words.
   void progress(double fraction, std::string_view note = {}) { host_.progress(fraction, note); }
   /// A line for the job's log.
   void log(std::string_view line) { host_.log(line); }
-  /// Where it runs, as `n1/cpu0`: process and lane.
+  /// The process and lane that run the kernel, as `n1/cpu0`.
   std::string_view device() const { return host_.device(); }
-  /// Which attempt this is, counted from 1, as logs and all commands number it: those before it failed, ran
-  /// longer than their timeout, or took their process down. One that was lost or stopped for another reason
-  /// is not counted: nobody is charged with it.
+  /// Number of this attempt, counted from 1, as logs and all commands number it. Earlier attempts failed, ran
+  /// longer than their timeout, or crashed their process. An attempt that was lost or stopped for another
+  /// reason is no try and is not counted.
   std::uint32_t attempt() const { return attempt_; }
 
-  /// Names the task among all of all jobs of the cluster, as `job7/41`: the same in each of its attempts.
-  /// Whoever is changed by an `idempotent` task knows by it what he has done already.
+  /// Names the task among all tasks of all jobs of the cluster, as `job7/41`: the same in each of its
+  /// attempts. A service that an `idempotent` task changes recognises a repeated request by this key.
   std::string task_key() const { return host_.task_key(); }
-  /// Greater in every later attempt of the task. Whoever is changed and refuses a smaller one than he has
-  /// seen for this task_key() hears nothing of attempts that were given up, however late they come.
+  /// Grows with every later attempt of the task. A service that refuses tokens smaller than the greatest it
+  /// has seen for this task_key() is safe from attempts that were given up, however late their requests come.
   std::uint64_t fencing_token() const { return host_.fencing_token(); }
 
-  /// Where to write a file that belongs at `path` (as the worker process sees it: give absolute ones, or such
-  /// as all nodes share). This attempt alone has that place; when it is the one that counts, the file is at
-  /// `path` before anybody sees the task's end, whole, and once. The bytes go there through memory, and are
-  /// an output of the task until then. Only of tasks that say `.effects(dag::staged)`; throws Failure(usage)
-  /// in others, for an empty path, and for one that is staged already.
+  /// Returns the place to write a file that belongs at `path` (as the worker process sees it: give an
+  /// absolute path, or one that all nodes share). The place is this attempt's alone. When this attempt
+  /// counts, the file is at `path` before anybody sees the task's end, whole, and once. Until then its bytes
+  /// are an output of the task, and pass through memory. Only for tasks with `.effects(dag::staged)`. Throws
+  /// Failure(usage) in other tasks, for an empty path, and for a path that is staged already.
   std::string stage(std::string_view path) { return host_.stage(path); }
 
-  /// Saves `state`, of any type that could be an argument, if it is time: returns whether it did. Call it
-  /// wherever the kernel could go on from, however often: what it costs is known from the saves before, and a
-  /// call that saves nothing reads the clock once. The kernel is held up while the state is encoded; copies
-  /// of it, one of them with another node, are made behind it, and the two newest are kept until the task's
-  /// end is settled. Nothing is saved by a task that was not told to: `.checkpoint()`.
+  /// Saves `state`, of any type that could be an argument, when a save is due; returns true when it saved.
+  /// Call it wherever the kernel could go on from, however often: a call that saves nothing reads the clock
+  /// once. How often saves are due follows from the measured cost of earlier ones. The kernel waits while the
+  /// state is encoded. Copies, one of them on another node, are made in the background; the two newest states
+  /// are kept until the task's end is settled. Does nothing in a task without `.checkpoint()`.
   template <class T>
   bool checkpoint(const T& state) {
     if (!checkpoint_due()) return false;
     checkpoints_->take([&] { return detail::to_blob(state); });
     return true;
   }
-  /// Whether checkpoint() would save now: for states that have to be put together first.
+  /// True: checkpoint() would save now. For states that have to be put together first.
   bool checkpoint_due() const { return checkpoints_ != nullptr && checkpoints_->due(); }
-  /// What an earlier attempt of this task saved last, from the very inputs that this one has; nothing for a
-  /// first attempt, or where no copy is left. T must be what checkpoint() was given.
+  /// The newest state that an earlier attempt of this task saved from the very inputs of this attempt; empty
+  /// in a first attempt, or when no copy is left. T must be the type that checkpoint() was given.
   template <class T>
   std::optional<T> restore() const {
     if (checkpoints_ == nullptr || !checkpoints_->saved()) return std::nullopt;
     return detail::from_blob<T>(checkpoints_->saved());
   }
 
-  /// For the library: puts a file where it belongs.
+  /// For the library: puts a file in its place.
   void publish(const std::string& path, const Blob& bytes) { host_.publish(path, bytes); }
-  /// For the library: what was spawned; null when nothing was.
+  /// For the library: the spawned tasks; null when there are none.
   const detail::Builder* spawned() const { return builder_.get(); }
 
  private:

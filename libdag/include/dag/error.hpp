@@ -1,5 +1,5 @@
 #pragma once
-// What a user of libdag may catch, and what a Result carries inside it.
+// Exceptions and errors of libdag: Failure is thrown, a Result carries an Error.
 
 #include <cstdint>
 #include <stdexcept>
@@ -18,7 +18,7 @@ enum class ErrorCode : std::uint16_t {
 std::string_view name(ErrorCode code);
 std::string_view meaning(ErrorCode code);
 
-/// What the world said no to: a code somebody acts on, what and where, and a hint what to do about it.
+/// A refusal or failure: a code that programs act on, what failed and where, and a hint what to do about it.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string what;
@@ -26,7 +26,7 @@ struct Error {
   /// The chain of causes, nearest first, one per line; empty when this is the root.
   std::string cause = {};
 
-  /// One paragraph for a person: `job_has_cycle (201): ...`, the causes, and the hint.
+  /// A paragraph for a person: `job_has_cycle (201): ...`, the causes, and the hint.
   std::string message() const;
   bool operator==(const Error&) const = default;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Where the tasks of a family are (Graph::family): points of a range, row by row.
+// Coordinates of the tasks of a family (Graph::family): points of a range, row by row.
 
 #include <cstdint>
 
@@ -19,7 +19,7 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
-/// From a task of a family to one before it: in an earlier row, or in the same one and an earlier column.
+/// From a task of a family to an earlier one: in an earlier row, or in the same row and an earlier column.
 struct Offset {
   std::int32_t rows = 0;
   std::int32_t columns = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How a job is written down: tasks with typed outputs, joined by passing a task's handle to another one.
+// How a job is written down: tasks with typed outputs, joined by passing a task's handle to another task.
 // Nothing runs here; Session::submit (session.hpp) checks the graph and starts it.
 
 #include <memory>
@@ -47,8 +47,8 @@ class Output : public detail::TaskSayings<Output<T>> {
   std::uint32_t index() const { return this->task_; }
 };
 
-/// A handle of a family of tasks (Graph::family), one for each point of its range. What is said of it is said
-/// of all of them: before anything is said of one of them alone, or of the others only. Lifetime as Output's.
+/// A handle of a family of tasks (Graph::family), one for each point of its range. A policy that is set here
+/// applies to every task of the family whose own policy was not changed before. Lifetime as Output's.
 template <class T>
 class Family : public detail::Sayings<Family<T>> {
  public:
@@ -62,7 +62,7 @@ class Family : public detail::Sayings<Family<T>> {
     if (row >= range_.rows || column >= range_.columns) detail::throw_outside_of(range_, row, column);
     return Output<T>(*builder_, first_task_ + row * range_.columns + column);
   }
-  /// Those of one row, in the order of their columns.
+  /// The tasks of one row, in the order of their columns.
   std::vector<Output<T>> row(std::uint32_t row) const {
     std::vector<Output<T>> outputs;
     outputs.reserve(range_.columns);
@@ -90,8 +90,8 @@ class Family : public detail::Sayings<Family<T>> {
   Range range_;
 };
 
-/// A task that returns nothing is there for what it does to the world, and must say what doing it twice means
-/// before it can be used: `.effects(dag::idempotent)`, before or behind what else is said of it.
+/// A task that returns nothing exists for its effects, and must declare before its first use what a second
+/// run does: `.effects(dag::idempotent)`, before or behind its other options.
 class [[nodiscard(
     "dag: a task that returns nothing must declare its effects: "
     ".effects(dag::idempotent)")]] UndeclaredEffects : public detail::TaskSayings<UndeclaredEffects> {
@@ -117,14 +117,14 @@ void each_task(const std::vector<Output<T>>& outputs, const Builder& builder, Vi
 }
 }  // namespace detail
 
-/// As an argument: the value if the task finished, else absent; the parameter is a std::optional<T>. Ordering
-/// as `.after_any_outcome`.
+/// As an argument: the value if the task finished, else absent; the parameter is a std::optional<T>. Orders
+/// the tasks as `.after_any_outcome` does.
 template <class T>
 detail::Maybe<T> maybe(const Output<T>& output) {
   return {output};
 }
-/// As an argument: waits until all have ended, and is skipped when fewer than `at_least` finished; the
-/// parameter is a std::vector<std::optional<T>> in the order given.
+/// As an argument: the task waits until all have ended, and is skipped when fewer than `at_least` finished.
+/// The parameter is a std::vector<std::optional<T>> in the order given.
 template <class T>
 detail::Quorum<T> quorum(std::uint32_t at_least, std::vector<Output<T>> outputs) {
   return {at_least, std::move(outputs)};
@@ -146,20 +146,20 @@ class Actor {
     if (builder_ == nullptr) detail::throw_foreign_handle();
     return detail::add_call<T, method>(*builder_, index_, std::forward<Args>(args)...);
   }
-  /// Adds a call that writes the actor's state by its `save`; the output is those bytes. Once it is settled,
-  /// and so are the saves at the same border of all actors it is saved together with, they are what a loss
-  /// costs from. Calls behind it wait for that, and for copies on another node, when all these actors have
-  /// come there: a loss never costs more than what lies between two borders, and a save as long as it takes
-  /// to record it.
+  /// Adds a call that writes the actor's state by its `save`; the output is those bytes. The save is
+  /// complete when it is settled, and so are the saves at the same border of all actors of its save group.
+  /// A loss then goes back no further. Later calls wait until the save is complete and has copies on
+  /// another node. So a loss costs at most the work between two borders, and a save takes as long as
+  /// settling it.
   Output<std::vector<std::byte>> save() const {
     if (builder_ == nullptr) detail::throw_foreign_handle();
     return detail::add_save<T>(*builder_, index_);
   }
-  /// A place where it is saved when it is time: all actors that it is saved together with are, or none. Put
-  /// it wherever they could go on from, the same number of times for each; one that is left out costs a few
-  /// messages. Calls behind it do not wait until it is recorded: a loss before that costs from the save
-  /// before it. `every`: how long is waited between two saves; 0: as long as pays, by how long saves hold the
-  /// actors up and how often processes are lost, and never so short that more than 2 % of the time is spent.
+  /// A place where the actor is saved when a save is due: all actors of its save group are saved there, or
+  /// none. Put it wherever they could resume, the same number of times for each; a place that is left out
+  /// costs a few messages. Later calls do not wait until the save is settled: a loss before that goes back to
+  /// the save before. `every`: time between two saves; 0: the best interval by how long saves hold the actors
+  /// up and how often processes are lost, with at most 2 % of the time spent on saves.
   void save_when_due(std::chrono::nanoseconds every = {}) const {
     if (builder_ == nullptr) detail::throw_foreign_handle();
     detail::add_save<T>(*builder_, index_, every);
@@ -189,27 +189,27 @@ class Graph {
   ~Graph();
 
   /// Adds a task. `kernel` is a function or a lambda without captures; each of `args` is a value that is
-  /// copied into the graph, a handle (runs after it finished; its output is the argument), a std::vector of
-  /// handles or a Family (what they left, as a std::vector, row by row), `maybe(...)` or `quorum(...)`. A
-  /// first parameter `dag::Context&` is supplied by the runtime. `name` is the task's class: tasks may share
-  /// it, and what is learnt of one is used for the others.
+  /// copied into the graph, a handle (the task runs after that one finished and takes its output), a
+  /// std::vector of handles or a Family (outputs as a std::vector, row by row), `maybe(...)` or
+  /// `quorum(...)`. A first parameter `dag::Context&` is supplied by the runtime. `name` is the task's class:
+  /// tasks may share it, and durations measured for one task of a class predict those of the others.
   template <class F, class... Args>
   auto task(std::string_view name, F kernel, Args&&... args) {
     return detail::add_task(*builder_, name, kernel, std::forward<Args>(args)...);
   }
 
-  /// Adds a task for every point of `range`, each waiting for those of the family at the offsets `before`
-  /// from it, as far as the range has them:
+  /// Adds a task for every point of `range`. Each task waits for the tasks of the family at the offsets
+  /// `before` from its point, as far as the range has them:
   ///
   ///     g.family("cell", dag::Range{steps, width},
   ///              [](dag::Point at, std::vector<double> before, double left_edge) { ... },
   ///              {{-1, -1}, {-1, 0}, {-1, 1}}, 1.0)
   ///
-  /// `kernel` takes its point; what those before it left, in the order of the offsets, if it takes one
-  /// parameter more than `args` has; and `args`, the same values for all, or handles: every task waits for an
-  /// Output, and takes from another family of the same range what the task at its own point left. A family of
-  /// any size travels as this line, and is a graph like any other where it runs. Throws Failure(usage) when
-  /// an offset leads to the task itself or to one behind it, and when there would be no or too many tasks.
+  /// `kernel` takes its point; the outputs at `before`, in the order of the offsets, if it takes one
+  /// parameter more than `args` has; and `args`. Values are the same for all tasks. Every task waits for an
+  /// Output, and takes from another family of the same range the output at its own point. A family of any
+  /// size travels as this line, and is a graph like any other where it runs. Throws Failure(usage) when an
+  /// offset leads to the task itself or to a later one, and when the range is empty or too large.
   template <class F, class... Args>
   auto family(std::string_view name, Range range, F kernel, std::vector<Offset> before, Args&&... args) {
     return detail::add_family(*builder_, name, range, kernel, std::move(before), std::forward<Args>(args)...);
@@ -235,8 +235,8 @@ class Graph {
     builder_->add_save_group(std::move(indices));
   }
 
-  /// States how many tasks the job will have in all, with those that its tasks spawn. Nothing depends on it
-  /// but what people see: how far the job is, and about when it ends.
+  /// States the number of tasks that the job will have, spawned tasks included. Only displays depend on it:
+  /// the job's progress and the estimate of its end.
   void total(std::uint64_t tasks) { builder_->set_total(tasks); }
 
   /// Makes a group of tasks that are supervised together; tasks and families join it by `.in(group)`:
@@ -244,28 +244,28 @@ class Graph {
   ///     auto gang = g.group("workers", dag::one_for_all, {.restarts = 3, .period = 60s});
   ///     for (int rank = 0; rank < 4; ++rank) workers.push_back(g.task("worker", work, rank).in(gang));
   ///
-  /// When an attempt of a member fails, takes its process down, or is lost with its process or node, the
-  /// member is tried again, and `strategy` says who starts again with it. Of those, members that run are
-  /// stopped (their kernels see Context::cancelled; no try is charged to them), and none of them starts
-  /// before the one that failed may, which is after its backoff. Members that have ended stay ended, also
-  /// when their output is made again; members that still wait for their inputs go on waiting.
+  /// If an attempt of a member fails, crashes its process, or is lost with its process or node, the member is
+  /// tried again, and `strategy` says which members restart with it. Those of them that run are stopped
+  /// (their kernels see Context::cancelled; no try is charged to them). None of them starts before the failed
+  /// member may, which is after its backoff. Members that have ended stay ended, also when their output is
+  /// made again; members that wait for their inputs go on waiting.
   ///
-  /// Each failure and each crash that leads to a restart counts against `intensity`, losses do not. When
-  /// there were `restarts` within `period` and another one is due, the group gives up: the member that failed
-  /// has failed, with the group, its limit and the last failure as its causes, and all members that have not
-  /// ended are cancelled with the same causes. So it does when a member fails for good: a member of which no
-  /// `.retry` says otherwise (or `attempts = 1`) may be tried as often as the group bears, at most 1,000
-  /// times; with more attempts that is a limit of its own beside the group's. A member that is cancelled or
-  /// skipped, for what is not its own fault, means nothing to the group.
+  /// Failures and crashes that lead to a restart count against `intensity`; losses do not. When there were
+  /// `restarts` within `period` and another one is due, the group gives up: the failed member fails, with the
+  /// group, its limit and the last failure as its causes, and all members that have not ended are cancelled
+  /// with the same causes. The group also gives up when a member fails for good. A member without `.retry`
+  /// (or with `attempts = 1`) may be tried as often as the group allows, at most 1,000 times; more attempts
+  /// are a limit of the member beside the group's. A member that is cancelled or skipped for a cause outside
+  /// it does not affect the group.
   ///
-  /// A group says what follows when something goes wrong, not when members run: some may wait for a lane
-  /// while others run.
+  /// A group decides what follows a failure, not when members run: some may wait for a lane while others
+  /// run.
   ///
-  /// Members start only from recorded inputs, as tasks with effects do, and lie in one shard. What a member
-  /// spawns is in no group; a member whose kernel has returned counts as ended. When the process dies that
-  /// supervises the group, the one that takes over counts from zero again, but for the crashes that the job's
-  /// record knows of; and under rest_for_one and one_for_all it starts those again who rest on a member that
-  /// may have run and is gone.
+  /// Members start only from settled inputs, as tasks with effects do, and lie in one shard. Tasks that a
+  /// member spawns are in no group; a member whose kernel has returned counts as ended. If the process that
+  /// supervises the group dies, its successor counts from zero again, except for the crashes in the job's
+  /// record. rest_for_one and one_for_all then also restart members whose predecessor in the group was lost
+  /// after it may have run.
   ///
   /// Refused when the graph is submitted (usage): no restarts or no period, members that are calls of job
   /// actors or may run only once.

@@ -1,5 +1,5 @@
 #pragma once
-// What can be said of a task besides its kernel and its inputs.
+// Options of a task, besides its kernel and its inputs.
 
 #include <chrono>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace dag {
 
-/// What a task occupies while it runs. Refused at submission when no node could ever give it.
+/// Resources that a task occupies while it runs. Refused at submission if no node could ever provide them.
 struct Needs {
   double cpus = 1;           ///< lanes of the CPU; fractions are rounded up
   std::uint32_t gpus = 0;    ///< whole devices
@@ -16,8 +16,8 @@ struct Needs {
   bool operator==(const Needs&) const = default;
 };
 
-/// How often a failing kernel is tried, and how long is waited: backoff * 2^(n-1) before try n+1, with jitter
-/// of a quarter. Attempts lost with their process or node are not charged.
+/// How often a failing kernel is tried. The wait before try n+1 is backoff * 2^(n-1), with jitter of a
+/// quarter. Attempts lost with their process or node are not charged.
 struct Retry {
   std::uint32_t attempts = 1;  ///< all tries together, the first included; at least 1
   std::chrono::nanoseconds backoff = std::chrono::milliseconds(100);
@@ -28,24 +28,24 @@ struct Retry {
 enum class Priority : std::uint8_t { low, normal, high, urgent };
 using enum Priority;
 
-/// What running a task twice would do to the world.
+/// Harm that a second run of a task does to the world.
 enum class Effects : std::uint8_t {
   undeclared,  ///< a task that returns nothing must say which
   pure,        ///< nothing: may run again at any time, runs ahead of the record
   idempotent,  ///< the same as once: starts only from settled inputs, at least once
-  /// Harm: starts only from settled inputs, when it is recorded that it will, and never again. When it is
-  /// lost with its process, the task fails with outcome_unknown. It cannot be retried.
+  /// Harm. Starts only from settled inputs, after the start itself is settled, and never again. If it is lost
+  /// with its process, the task fails with outcome_unknown. It cannot be retried.
   at_most_once,
-  /// Harm when two of it run at the same time: starts only from settled inputs, at least once, and a process
-  /// runs it only while its lease on the job's record holds. After a loss nobody starts it again before that
-  /// has run out, 5 s and a little later; a process that cannot renew its lease ends itself before. That
-  /// holds while clocks differ by less than 3 % and nobody stops a process: whoever must be sure, gives
-  /// Context::fencing_token to what the task changes. For tasks alone, in no group.
+  /// Harm if two attempts run at the same time. Starts only from settled inputs, at least once. A process
+  /// runs it only while the process holds its lease on the job's record. After a loss it starts again when
+  /// that lease has run out, 5 s and a little later; a process that cannot renew its lease ends itself
+  /// before. This holds while clocks differ by less than 3 % and no process is suspended: for certainty, pass
+  /// Context::fencing_token to the service that the task changes. Not for members of groups.
   exclusive,
-  /// Files that it writes by Context::stage appear once: its kernel is pure and may run again at any time,
-  /// and what the run wrote that counts is put in its place when that is recorded, by an exclusive task of
-  /// its own behind it (`NAME:publish`), before anybody sees the task's end. For tasks that are added one by
-  /// one.
+  /// Files written by Context::stage appear once. The kernel is pure and may run again at any
+  /// time. When a run is settled, an exclusive task of its own behind it (`NAME:publish`)
+  /// puts the files of that run in place, before anybody sees the task's end. Not for
+  /// families.
   staged,
 };
 inline constexpr Effects pure = Effects::pure;
@@ -64,8 +64,8 @@ inline constexpr Join all = Join::all;
 inline constexpr Join one_success = Join::one_success;
 inline constexpr Join none_failed = Join::none_failed;
 
-/// Who of a group of tasks is started again together with a member whose attempt failed or was lost (the
-/// restart strategies of Erlang's supervisors).
+/// Which members of a group are started again with a member whose attempt failed or was lost (the restart
+/// strategies of Erlang's supervisors).
 enum class Strategy : std::uint8_t {
   one_for_one,   ///< it alone
   rest_for_one,  ///< it and the members that were added to the graph after it, which may rely on it
@@ -75,8 +75,8 @@ inline constexpr Strategy one_for_one = Strategy::one_for_one;
 inline constexpr Strategy rest_for_one = Strategy::rest_for_one;
 inline constexpr Strategy one_for_all = Strategy::one_for_all;
 
-/// How many restarts are borne. One more within `period` after the first of them, and the fault is not local:
-/// who supervises gives up. Only what is charged counts: failures and crashes, not losses.
+/// How many restarts a group makes. If one more is due within `period` after the first of them, the fault is
+/// not local and the group gives up. Failures and crashes count, losses do not.
 struct Intensity {
   std::uint32_t restarts = 3;
   std::chrono::nanoseconds period = std::chrono::seconds(60);
@@ -93,7 +93,7 @@ enum class Outcome : std::uint8_t {
 };
 std::string_view name(Outcome outcome);
 
-/// The rare part of a task, shared between all tasks that say the same.
+/// The rare options of a task, shared by all tasks with the same ones.
 struct Policy {
   Needs needs = {};
   Retry retry = {};
@@ -103,14 +103,14 @@ struct Policy {
   std::optional<std::chrono::nanoseconds> timeout = {};   ///< of one attempt
   std::optional<std::chrono::nanoseconds> deadline = {};  ///< from submission to the end of this task
   std::optional<std::chrono::nanoseconds> takes = {};     ///< expected duration of one attempt
-  /// Its kernel saves its state now and then (Context::checkpoint), so often; 0: as often as pays.
+  /// The kernel saves its state at this interval (Context::checkpoint); 0: at the best interval.
   std::optional<std::chrono::nanoseconds> checkpoint = {};
   bool varying = false;                     ///< its kernel gives another value each time
   bool keep = false;                        ///< a client may ask for its output after its readers have ended
   std::optional<std::uint32_t> group = {};  ///< which of the graph's groups it is a member of
-  /// For the library: it publishes what the task before it staged, and fails when that one did.
+  /// For the library: it publishes the files that the task before it staged, and fails when that task failed.
   bool publishes = false;
-  /// It starts only from recorded inputs: what it does, or makes its group do, is not taken back when an
+  /// It starts only from settled inputs: its effects, and restarts of its group, cannot be undone when an
   /// input comes to another value.
   bool starts_from_recorded() const {
     return (effects != Effects::pure && effects != Effects::staged) || group.has_value();

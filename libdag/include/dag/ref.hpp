@@ -1,5 +1,5 @@
 #pragma once
-// Ref: an input that is not decoded until somebody looks, and costs nothing to hand on.
+// Ref: an input that is decoded at the first look, and is handed on without copying.
 
 #include <memory>
 
@@ -25,7 +25,7 @@ class Ref {
   const Blob& blob() const { return blob_; }
 
  private:
-  /// A value may point into its bytes, and those of a small Blob lie in the Blob itself: they stay together.
+  /// A value may point into its bytes, and a small Blob contains its bytes: the two stay together.
   struct Decoded {
     explicit Decoded(const Blob& from) : blob(from), value(detail::from_blob<T>(blob)) {}
     Blob blob;

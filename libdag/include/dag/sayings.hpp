@@ -1,5 +1,5 @@
 #pragma once
-// What may be said of tasks behind Graph::task and its kin, in any order.
+// Options of tasks, set behind Graph::task and its kin, in any order.
 
 #include <chrono>
 #include <cstdint>
@@ -13,18 +13,18 @@ namespace dag {
 
 namespace detail {
 
-/// Throws Failure(usage) when it is a member of another one.
+/// Throws Failure(usage) when the task is a member of another group.
 void join_group(Policy& policy, std::uint32_t group);
 
-/// What may be said of a task, or of all tasks of a family. `Self` has `change(void (Policy&))`.
+/// Options of a task, or of all tasks of a family. `Self` has `change(void (Policy&))`.
 template <class Self>
 class Sayings {
  public:
-  /// What it occupies while it runs.
+  /// Resources that the task occupies while it runs.
   Self needs(Needs needs) const {
     return changed([&](Policy& p) { p.needs = needs; });
   }
-  /// How often it is tried.
+  /// How often the task is tried.
   Self retry(Retry retry) const {
     return changed([&](Policy& p) { p.retry = retry; });
   }
@@ -35,33 +35,33 @@ class Sayings {
   Self priority(Priority priority) const {
     return changed([&](Policy& p) { p.priority = priority; });
   }
-  /// When it must have ended, counted from submission. Refused there when the durations that are stated by
-  /// `takes` cannot meet it; while the job runs a missed one is reported.
+  /// Limit for the task's end, counted from submission. A deadline that the durations stated by `takes`
+  /// cannot meet is refused at submission; while the job runs, a missed deadline is reported.
   Self deadline(std::chrono::nanoseconds from_submission) const {
     return changed([&](Policy& p) { p.deadline = from_submission; });
   }
-  /// How long one attempt is expected to run.
+  /// Expected duration of an attempt.
   Self takes(std::chrono::nanoseconds expected) const {
     return changed([&](Policy& p) { p.takes = expected; });
   }
-  /// Its kernel saves its state while it runs (Context::checkpoint), and an attempt that comes after one that
-  /// was lost goes on from there (Context::restore). `every`: how long is waited between two saves; 0: as
-  /// long as pays, by what a save costs and how often processes are lost.
+  /// The kernel saves its state while it runs (Context::checkpoint). If an attempt is lost, the next one
+  /// resumes from there (Context::restore). `every`: time between two saves; 0: the best interval by the cost
+  /// of a save and how often processes are lost.
   Self checkpoint(std::chrono::nanoseconds every = std::chrono::nanoseconds(0)) const {
     return changed([&](Policy& p) { p.checkpoint = every; });
   }
-  /// Its kernel gives another value each time: it reads a clock, draws numbers, asks a service. So its output
-  /// must not have to be made again. What is larger than 4 KiB (smaller ones are in the job's record) has a
-  /// second copy, on another node if there is one, before anybody is told that the task is settled; and every
-  /// output stays until the job has ended, since whatever was computed from it may have to be made again from
-  /// it. If both copies are lost before one could be copied anew, and somebody needs it, the job stops with
-  /// not_reproducible, as a job does where a kernel varies and does not say so. Not for calls of job actors.
+  /// For a kernel whose output differs from run to run: it reads a clock, draws numbers, asks a service. Its
+  /// output must never need recomputing. An output of more than 4 KiB (smaller ones are in the job's record)
+  /// is copied, to another node if there is one, before anybody sees that the task is settled. Every output
+  /// is kept until the job has ended, since a dependent task may have to run again. If both copies are lost
+  /// before a new one is made, and the output is needed, the job stops with not_reproducible, as it does when
+  /// a kernel varies and does not say so. Not for calls of job actors.
   Self varying() const {
     return changed([&](Policy& p) { p.varying = true; });
   }
-  /// Its output stays until nobody can ask for it any more. What no task reads stays anyway; other outputs
-  /// are released some time after all tasks that read them have ended, and a later Job::get of one throws
-  /// Failure with output_released.
+  /// Keeps the output until nobody can ask for it any more. Outputs that no task reads are kept anyway. Other
+  /// outputs are released some time after all tasks that read them have ended; a later Job::get of a released
+  /// output throws Failure with output_released.
   Self keep() const {
     return changed([&](Policy& p) { p.keep = true; });
   }
@@ -71,8 +71,9 @@ class Sayings {
   Self join(Join rule) const {
     return changed([&](Policy& p) { p.join = rule; });
   }
-  /// It is a member of the group: Graph::group says what follows. Throws Failure: usage when it is a member
-  /// of another one, handle_foreign when the group is another graph's. What a kernel spawns is in no group.
+  /// Makes the task a member of the group (Graph::group). Throws Failure: usage when it is a member
+  /// of another group, handle_foreign when the group is another graph's. Spawned tasks are in no
+  /// group.
   Self in(const Group& group) const {
     if (&static_cast<const Self&>(*this).builder() != &group.builder()) throw_foreign_handle();
     return changed([&](Policy& p) { join_group(p, group.index()); });
@@ -87,7 +88,7 @@ class Sayings {
   }
 };
 
-/// What may be said of one task.
+/// Options of a single task.
 template <class Self>
 class TaskSayings : public Sayings<Self> {
  public:

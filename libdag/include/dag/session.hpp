@@ -1,7 +1,7 @@
 #pragma once
-// Where a job runs: in this process, or in the cluster that the command line, the environment or the user's
-// address file names.
-// Submitting a graph, waiting for what it leaves, cancelling it.
+// Session: where a job runs. Either in this process, or in the cluster that the command line, the environment
+// or the user's address file names.
+// Job: a submitted graph. It is waited for, asked for outputs, cancelled.
 
 #include <chrono>
 #include <cstdint>
@@ -22,8 +22,8 @@ class Client;
 struct JobState;
 }  // namespace detail
 
-/// What a kernel said by Context::progress or Context::log, or what happened to an attempt: it failed and the
-/// task is tried again, it took its process down, or it ran longer than its timeout.
+/// A line or progress report of a kernel (Context::log, Context::progress), or an event of an attempt: it
+/// failed and is retried, it crashed its process, or it ran longer than its timeout.
 struct JobEvent {
   enum class Kind : std::uint8_t { log, progress, retry, crash, timeout } kind = Kind::log;
   std::string task;    ///< name of the task
@@ -50,8 +50,8 @@ class Job {
       return detail::from_blob<T>(result(output.builder(), output.index()));
     }
   }
-  /// The same, but waits no longer than `limit`: then throws Failure with `timed_out`. The job runs on, and
-  /// the output may be asked for again.
+  /// As `get`, but waits at most `limit`, then throws Failure with `timed_out`. The job runs on, and the
+  /// output may be asked for again.
   template <class T>
   T get(const Output<T>& output, std::chrono::nanoseconds limit) const {
     if constexpr (std::is_void_v<T>) {
@@ -60,9 +60,9 @@ class Job {
       return detail::from_blob<T>(result(output.builder(), output.index(), limit));
     }
   }
-  /// The value if it has arrived, without waiting; empty if it has not. (Of a task without one: whether it
-  /// has finished.) The first call asks for it, so a later one finds it. Throws like `get` when the task did
-  /// not finish.
+  /// The value if it has arrived, without waiting; empty if it has not. (For a task without a value: true if
+  /// it has finished.) The first call asks for the value, so a later call finds it. Throws like `get` when
+  /// the task did not finish.
   template <class T>
   auto try_get(const Output<T>& output) const {
     std::optional<Blob> blob = result_now(output.builder(), output.index());
@@ -72,9 +72,9 @@ class Job {
       return blob ? std::optional<T>(detail::from_blob<T>(*std::move(blob))) : std::nullopt;
     }
   }
-  /// Likewise by the name that the task has in the job: of a job that was submitted elsewhere
-  /// (Session::attach) there are no handles. Throws Failure with usage when none or several have it. `T` is
-  /// the type of the output; that it is, is not checked beyond its bytes.
+  /// As `get`, by the task's name in the job: there are no handles for a job that was submitted elsewhere
+  /// (Session::attach). Throws Failure with usage unless exactly one task has the name. `T` is the type of
+  /// the output, which is checked only by decoding its bytes.
   template <class T>
   T get(std::string_view task) const {
     if constexpr (std::is_void_v<T>) {
@@ -89,17 +89,17 @@ class Job {
     return ending(output.builder(), output.index());
   }
 
-  /// Waits until every task, spawned ones included, has ended and is settled. True when none was cancelled
-  /// and none failed; a failure counts only if a successor does not wait for any outcome (dag::maybe,
-  /// dag::quorum, after_any_outcome), or there is none. With a limit: empty when it has passed first.
+  /// Waits until every task, spawned tasks included, has ended and is settled. True: no task was cancelled,
+  /// and none failed but tasks that have successors all of which accept any outcome (dag::maybe, dag::quorum,
+  /// after_any_outcome). With a limit: empty when the limit passed first.
   bool wait() const;
   std::optional<bool> wait(std::chrono::nanoseconds limit) const;
-  /// Asks for the end: tasks that have not started are cancelled, running kernels see Context::cancelled().
+  /// Cancels the job: tasks that have not started are cancelled, running kernels see Context::cancelled().
   void cancel() const;
   /// As `job7`.
   std::string id() const;
-  /// Tasks by how they ended so far, spawned ones included. While the job runs, at most some tenths of a
-  /// second old: where a cluster runs the job, the node that leads it is asked. Empty: none has been counted
+  /// Tasks by outcome so far, spawned tasks included. While the job runs, the counts are at most some tenths
+  /// of a second old; in a cluster the node that leads the job is asked. Empty: nothing has been counted
   /// yet.
   std::vector<std::pair<Outcome, std::uint64_t>> counts() const;
 
@@ -117,62 +117,62 @@ class Job {
 
 namespace detail {
 
-/// Tasks of a job, one after the other as they end.
+/// Yields tasks of a job in the order in which they end.
 class InOrderOfEnds {
  public:
   InOrderOfEnds(std::shared_ptr<JobState> state, const std::vector<std::uint32_t>& tasks);
-  /// Waits for the next one: its place in `tasks`. Empty: that was all. Throws Failure when it will never be
-  /// known.
+  /// Waits for the next task and returns its place in `tasks`; empty after the last one. Throws Failure when
+  /// its end can never be known.
   std::optional<std::size_t> next();
 
  private:
   std::shared_ptr<JobState> state_;
-  std::vector<std::pair<std::uint32_t, std::size_t>> places_;  // Of each task, in their order.
-  std::vector<std::size_t> ended_;                             // Places that were not given yet.
+  std::vector<std::pair<std::uint32_t, std::size_t>> places_;  // Each task and its place, sorted.
+  std::vector<std::size_t> ended_;                             // Places that were not returned yet.
   std::size_t left_, heard_ = 0;
 };
 
 }  // namespace detail
 
-/// What a job may ask of its Session, besides what its user says in flags.
+/// Options of a Session in code, besides the user's flags.
 struct SessionOptions {
-  /// Kernels run in worker processes in every form, as with `--dag-isolate`: one that crashes takes its
-  /// worker process with it and nothing else. (In a shared cluster they always do.)
+  /// Kernels run in worker processes in every form, as with `--dag-isolate`: a crash takes only its worker
+  /// process with it. (In a shared cluster they always run so.)
   bool isolate = false;
 };
 
-/// The client. Its constructor returns only in the process that submits; in the others that run the job's
+/// The client. Its constructor returns only in the process that submits. In processes that run the job's
 /// kernels it serves until the end and then exits. Code before it runs in every process.
 class Session {
  public:
   /// Takes libdag's own flags out of argv: `--address HOST[:PORT]`, `--dag-check`, `--dag-isolate`,
   /// `--dag-lanes N`, `--dag-local`, `--dag-log LEVEL`, `--dag-no-rings`, `--dag-spawn-bytes N`,
   /// `--dag-spawn-tasks N` (how far kernels spawn ahead of the job's record before they wait). Throws
-  /// Failure(usage) on a bad one, and others when no node answers or none can be started. From here on a
+  /// Failure(usage) on a bad flag, and others when no node answers or none can be started. From here on a
   /// Failure that nobody catches ends the program with its message and an exit status of its own.
   ///
   /// Jobs run in the cluster that `--address`, else DAG_ADDRESS, else the address file of this user names
-  /// (the cluster that `dag up` started); unless the user said it, a line on stderr says once which was
-  /// found. They run in this process when there is none, or when a flag asks for that: `--dag-local`,
-  /// `--dag-check`, `--dag-isolate`, `--dag-lanes`, `--dag-spawn-bytes`, `--dag-spawn-tasks`.
+  /// (the cluster that `dag up` started). If the address file named it, a line on stderr says once which
+  /// cluster it is. Jobs run in this process when no cluster is named, or when a flag asks for that:
+  /// `--dag-local`, `--dag-check`, `--dag-isolate`, `--dag-lanes`, `--dag-spawn-bytes`, `--dag-spawn-tasks`.
   Session(int& argc, char** argv, SessionOptions options = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   /// Checks the graph (cycles, names, effects, needs, deadlines) and starts it. Throws Failure when it cannot
-  /// run; nothing has started then. The graph may go away afterwards, handles then too. Or it may be
-  /// submitted again, as it is or with more tasks: one that is as it was is neither made nor checked anew.
+  /// run; nothing has started then. The graph and its handles may be destroyed afterwards. The graph may be
+  /// submitted again, as it is or with more tasks; an unchanged graph is neither made nor checked anew.
   Job submit(const Graph& graph);
 
-  /// A job of the cluster, by its id ("job7" or "7"), whoever submitted it and wherever: its outputs by their
-  /// names, its end, its counts; it may be cancelled, too. Outputs that tasks of the job read are there for a
-  /// while after these have ended, or as long as the job is kept if they say `.keep()`. A job of `dag submit`
-  /// is kept for an hour after its end, others until whoever submitted them lets go. Throws Failure:
-  /// job_unknown, or usage where there is no cluster.
+  /// A job of the cluster, by its id ("job7" or "7"), whichever client submitted it. Gives its outputs by
+  /// name, its end and its counts, and can cancel it. Outputs that tasks of the job read are kept for a while
+  /// after these have ended, or as long as the job if they say `.keep()`. A job of `dag submit` is kept for
+  /// an hour after its end, other jobs until their client releases them. Throws Failure: job_unknown, or
+  /// usage where there is no cluster.
   Job attach(std::string_view job);
 
-  /// The outputs in the order in which they end; those that did not finish are included.
+  /// Yields the outputs in the order in which they end, including those that did not finish.
   /// `for (auto& output : session.as_completed(outputs)) ...` waits for the next one at every step.
   template <class T>
   class Completed;
@@ -181,19 +181,19 @@ class Session {
     return Completed<T>(*this, std::move(outputs));
   }
 
-  /// Called for everything kernels say, on a thread of the library's, one at a time. Without a handler, lines
-  /// of Context::log are printed to stderr after the task's name. An empty function drops nothing: it takes
-  /// the handler away again.
+  /// Sets a handler for the events of jobs, called on a thread of the library's, one event at a time. Without
+  /// a handler, lines of Context::log are printed to stderr after the task's name. An empty function removes
+  /// the handler; it does not drop events.
   void on_event(std::function<void(const JobEvent&)> handler);
 
  private:
-  /// Of the newest submission of the graph that they belong to.
+  /// The order of ends in the newest submission of the tasks' graph.
   detail::InOrderOfEnds in_order_of_ends(const detail::Builder& builder,
                                          const std::vector<std::uint32_t>& tasks);
 
   std::unique_ptr<detail::Client> client_;
   std::vector<std::weak_ptr<detail::JobState>> jobs_;
-  /// The sealed graph that was found sound last: a step that is submitted again and again is checked once.
+  /// The sealed graph that was found sound last: a graph that is submitted repeatedly is checked once.
   std::weak_ptr<const detail::Fragment> sound_;
 };
 

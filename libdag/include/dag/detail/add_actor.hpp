@@ -22,10 +22,10 @@ inline constexpr bool is_text = std::is_convertible_v<A, std::string_view>;
 template <class A>
 using literal_t = std::conditional_t<is_text<A>, std::string, std::remove_cvref_t<A>>;
 
-/// One of the arguments that a job actor is made from.
+/// An argument of a job actor's constructor.
 template <class A>
 struct MadeFrom {
-  /// Its object may keep a view of it.
+  /// The object may keep a view of the argument.
   static constexpr bool is_kept = std::same_as<A, std::string> || refusal<A, Use::result>() == Refusal::view;
   using Passed = std::conditional_t<is_kept, const A&, A&&>;
 
@@ -152,8 +152,8 @@ auto add_call(Builder& builder, std::uint32_t actor, Args&&... args) {
   }
 }
 
-/// Adds a call that writes the actor's state; a rollback point of its save group once it is settled. With
-/// `when_due` it is left out when the last one is not so long ago.
+/// Adds a call that writes the actor's state: a rollback point of its save group once the save is settled.
+/// With `when_due` the home leaves the save out when the last one is recent.
 template <class T>
 Output<std::vector<std::byte>> add_save(Builder& builder, std::uint32_t actor,
                                         std::optional<std::chrono::nanoseconds> when_due) {

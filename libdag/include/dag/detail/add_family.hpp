@@ -9,7 +9,7 @@
 
 namespace dag::detail {
 
-/// What a family's task takes of a Family is what the task at its own point left.
+/// A task of a family that is given another Family takes the output of the task at its own point.
 template <class A>
 struct family_source : source_of<A> {};
 template <class T>
@@ -26,7 +26,7 @@ inline constexpr bool is_for_family<FromLiteral> = true;
 template <class T>
 inline constexpr bool is_for_family<FromInput<T>> = true;
 
-/// One parameter behind the point and what was before, of type P.
+/// Makes the family's parameter of type P: a literal, the output of a task, or a family's outputs one by one.
 template <class P, class A>
 FamilySpec::Parameter family_parameter(Builder& builder, std::string_view name, Range range, A&& argument) {
   FamilySpec::Parameter parameter;
@@ -66,13 +66,13 @@ constexpr bool begins_with_point(Parameters<P, Ps...>) {
   return std::same_as<std::remove_cvref_t<P>, Point>;
 }
 
-/// Of the parameters behind the point, the first of which takes what those before it left.
+/// The first parameter behind the point must accept the outputs of the tasks at the offsets.
 template <class Value, class P, class... Ps>
 constexpr bool before_is_sound(Parameters<P, Ps...>) {
   return source_is_sound<std::remove_cvref_t<P>, void>(FromGather<Value>{});
 }
 
-/// Of the parameters behind the point and what was before.
+/// The remaining parameters must accept the family's arguments.
 template <class... Ps, class... Args>
 constexpr bool family_arguments_are_sound(Parameters<Ps...>, Parameters<Args...>) {
   constexpr bool fit = (is_for_family<family_source_t<Args>> && ...);

@@ -58,8 +58,8 @@ void add_arguments(Builder& builder, Parameters<Ps...>, Args&&... args) {
   (add_argument<Ps>(builder, std::forward<Args>(args)), ...);
 }
 
-/// A handle of a task that was not added, because the compiler has refused it: so that it has nothing more to
-/// say.
+/// A handle of a task that was not added because the compiler refused it. It spares the user errors that
+/// follow from the first.
 template <class Sig>
 auto refused(Builder& builder) {
   return Output<typename output_of<typename Sig::result>::type>(builder, none);

@@ -15,7 +15,7 @@
 
 namespace dag::detail {
 
-/// What the tasks of a family have in common.
+/// The properties that all tasks of a family share.
 struct FamilySpec {
   std::string_view name;
   Code code;
@@ -23,9 +23,10 @@ struct FamilySpec {
   Effects effects = Effects::undeclared;
   Range range;
   std::vector<Offset> before;
-  /// Its second parameter is a vector of what those before it left; otherwise it only waits for them.
+  /// The kernel's second parameter is a vector of outputs at `before`. Else they are only waited
+  /// for.
   bool reads_before = false;
-  /// The parameters behind: a value, the output of a task, or of those of another family one by one.
+  /// A further parameter: a value, the output of a task, or the outputs of another family one by one.
   struct Parameter {
     Blob value;
     std::uint32_t task = none;
@@ -52,8 +53,8 @@ class Builder {
   void add_gather(const std::vector<std::uint32_t>& predecessors);
   void add_quorum(const std::vector<std::uint32_t>& predecessors, std::uint32_t quorum);
 
-  /// Adds tasks for all points of a range; throws Failure(usage) when the offsets lead forward, or there
-  /// would be none or too many. Returns the first one's index, which names the family.
+  /// Adds tasks for all points of a range. Returns the first one's index, which names the family. Throws
+  /// Failure(usage) when the offsets lead forward, or when the range is empty or too large.
   std::uint32_t add_family(FamilySpec spec);
 
   void add_edge(std::uint32_t predecessor, std::uint32_t successor, EdgeKind kind, Code predicate = {});
@@ -75,7 +76,7 @@ class Builder {
   /// Returns its index.
   std::uint32_t add_group(std::string_view name, Strategy strategy, Intensity intensity);
 
-  /// The policy of a task, to be changed. Tasks that say the same share one again when the graph is sealed.
+  /// Changes the policy of a task. Sealing joins tasks with equal policies again.
   template <class Change>
   void change_policy(std::uint32_t task, Change&& change) {
     open();
@@ -83,7 +84,7 @@ class Builder {
     change(policy);
     set_policy(task, policy);
   }
-  /// The same of all tasks of a family.
+  /// Changes the policy of all tasks of a family.
   template <class Change>
   void change_family_policy(std::uint32_t first_task, Change&& change) {
     open();
@@ -94,12 +95,12 @@ class Builder {
     });
   }
 
-  /// The fragment in its final order: in-edges of each task contiguous. Whoever asks shares it until the
+  /// The fragment in its final order: in-edges of each task contiguous. The fragment is shared until the
   /// builder goes on, so a graph that is submitted again is not made again.
   const std::shared_ptr<const Fragment>& seal() const;
-  /// A copy of it.
+  /// A copy of the sealed fragment.
   Fragment sealed() const { return *seal(); }
-  /// How many tasks there are.
+  /// The number of tasks.
   std::uint32_t size() const { return (as_added_ ? *as_added_ : sealed_ ? *sealed_ : draft_).size(); }
   bool empty() const { return size() == 0; }
   /// Distinguishes builders, also after one is gone, so a handle of another graph is noticed.
@@ -108,7 +109,7 @@ class Builder {
  private:
   struct Index;  // what was added before, for finding it again
 
-  /// To be called before anything is added or changed: who has the sealed fragment keeps it as it is.
+  /// To be called before every change: holders of the sealed fragment keep it unchanged.
   void open() {
     if (sealed_) [[unlikely]]
       go_on();
@@ -126,14 +127,14 @@ class Builder {
   std::uint32_t with_policy(std::uint32_t kind, const Policy& policy);
   FamilyDraft& family_at(std::uint32_t first_task);
   std::uint32_t kind_of_family(TaskKind kind, const FamilySpec& spec, std::uint32_t before);
-  /// Of those of its tasks of which nothing was said alone, `change(kind)` gives the new kind.
+  /// Replaces each kind of the family's tasks, but for tasks that were changed alone, by `change(kind)`.
   void each_family_kind(std::uint32_t first_task, const std::function<std::uint32_t(std::uint32_t)>& change);
   void write_out_family_of(std::uint32_t task);
 
-  // The graph is in one of the two: in `sealed_` while that is set. Sealing changes nothing that can be seen.
+  // The graph is in `sealed_` while that is set, else in `draft_`. Sealing changes nothing that can be seen.
   mutable Fragment draft_;
   mutable std::shared_ptr<const Fragment> sealed_;
-  /// What was sealed is this with more behind it: tasks that stage files are two there (graph/staging.hpp).
+  /// The graph as it was added. In `sealed_` a task that stages files is two tasks (graph/staging.hpp).
   mutable std::shared_ptr<const Fragment> as_added_;
   std::unique_ptr<Index> index_;
   std::uint64_t serial_;

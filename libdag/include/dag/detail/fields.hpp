@@ -38,8 +38,8 @@ template <class T, std::size_t... i>
 constexpr bool takes_initialisers(std::index_sequence<i...>) {
   return requires { T{anything_at<i>{}...}; };
 }
-/// The most that it takes, because a member that has no default must have one. One more than fields_max: too
-/// many.
+/// The greatest number of initialisers that fits, because a member without a default must have one. One more
+/// than fields_max means too many.
 template <class T, std::size_t n = fields_max + 1>
 constexpr std::size_t field_count() {
   if constexpr (n == 0 || takes_initialisers<T>(std::make_index_sequence<n>{})) {
@@ -63,15 +63,15 @@ constexpr bool has_base() {
     return begins_with_base<T>(std::make_index_sequence<count - 1>{});
 }
 
-/// Whether the members behind `before` begin with an array of numbers or pointers: braces take two of them,
-/// and nothing that is a class fits.
+/// True: the members behind `before` begin with an array of numbers or pointers. Braces take two of them, and
+/// no class fits.
 template <class T, std::size_t... before>
 constexpr bool scalar_array_behind(std::index_sequence<before...>) {
   return requires { T{anything_at<before>{}..., {any_scalar{}, any_scalar{}}}; }
   &&!requires { T{anything_at<before>{}..., any_class{}}; };
 }
-/// The same for an array of classes: without braces each of its elements takes an initialiser, with them all
-/// of it takes one, so that those `behind` are too many.
+/// As above for an array of classes: without braces each element takes an initialiser. With braces the whole
+/// array takes one, so that those `behind` are too many.
 template <class T, std::size_t... before, std::size_t... behind>
 constexpr bool class_array_behind(std::index_sequence<before...>, std::index_sequence<behind...>) {
   return requires { T{anything_at<before>{}..., {anything{}, anything{}}}; }

@@ -22,14 +22,14 @@ namespace dag::detail {
 
 inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-/// The blobs that one parameter of a kernel is made from: one, or for gathered inputs several. A blob that
-/// holds nothing is an absent input.
+/// The blobs that make one parameter of a kernel: one blob, or several for gathered inputs. A blob that holds
+/// nothing is an absent input.
 struct ArgumentView {
   const Blob* values = nullptr;
   std::uint32_t count = 0;
 };
 
-/// What a thunk gets, and where it leaves what the kernel returned.
+/// The inputs of a thunk, and the place for the kernel's result.
 struct Call {
   const void* function = nullptr;  ///< the kernel, when it was given by pointer
   const ArgumentView* arguments = nullptr;
@@ -45,8 +45,8 @@ using Thunk = void (*)(Call&);
 /// Looks at the output of a predecessor and says whether a conditional edge holds.
 using Predicate = bool (*)(const void* function, const Blob& output);
 
-/// Which code: the template instance, and for a function given by pointer which function. Both lie in the
-/// same module; as offsets from its beginning they mean the same in every process of one binary.
+/// A template instance and, for a kernel given by pointer, the function. Both lie in the same module: their
+/// offsets from its beginning mean the same in every process of one binary.
 struct Code {
   const void* thunk = nullptr;
   const void* function = nullptr;
@@ -62,8 +62,8 @@ struct Edge {
   bool operator==(const Edge&) const = default;
 };
 
-/// The other end of an edge, and of which kind it is: as they are kept, because a graph has more of them than
-/// of anything else.
+/// The other end of an edge and the edge's kind, packed: a graph has more edges than anything
+/// else.
 class EdgeEnd {
  public:
   static constexpr std::uint32_t tasks_max = std::uint32_t{1} << 30;
@@ -100,7 +100,7 @@ enum class ArgumentKind : std::uint8_t {
   quorum,   ///< as gather with absent ones; the task is skipped when fewer than `quorum` finished
   point,    ///< where in its family the task is; made from its index
 };
-/// Made from what tasks before it left.
+/// True: the parameter is made from outputs of predecessors.
 constexpr bool is_input(ArgumentKind kind) {
   return kind != ArgumentKind::literal && kind != ArgumentKind::point;
 }
@@ -128,8 +128,8 @@ struct ActorRef {
   bool operator==(const ActorRef&) const = default;
 };
 
-/// What tasks have in common that differ in nothing but their literals and in whom they wait for: most graphs
-/// have few kinds of tasks, and many of each.
+/// The properties shared by tasks that differ only in their literals and their predecessors. Most graphs have
+/// few kinds of tasks, and many tasks of each.
 struct TaskKind {
   std::uint32_t code = none;
   std::uint32_t name = 0;
@@ -152,10 +152,10 @@ struct ActorDraft {
   bool operator==(const ActorDraft&) const = default;
 };
 
-/// Tasks that follow each other, one for each point of a range, and differ in nothing but where they are.
-/// They are tasks like any other here; on the wire they are this.
+/// Consecutive tasks, one for each point of a range, that differ only in their point. In memory they are
+/// ordinary tasks; on the wire they are this formula.
 struct FamilyDraft {
-  /// A task that each of them waits for; or, with `each`, the first of as many that they wait for one by one.
+  /// A predecessor of every task; with `each`, the first of a family whose tasks are predecessors one by one.
   struct Input {
     std::uint32_t task = none;
     bool each = false;
@@ -163,13 +163,13 @@ struct FamilyDraft {
   };
   std::uint32_t first_task = 0;
   Range range;
-  /// In-edges of a task: first those from its family at these offsets, where the range has them, then these.
+  /// In-edges of a task: first from its family at these offsets, as far as the range has them, then `inputs`.
   std::vector<Offset> before;
   std::vector<Input> inputs;
   std::vector<std::uint32_t> literals;  ///< of each task
-  /// By how many of `before` a task has; none where no task has as many.
+  /// Indexed by the number of `before` edges of a task; none where no task has that number.
   std::vector<std::uint32_t> kinds;
-  /// Something was said of one of them alone: each is written as it is.
+  /// A task was changed alone: on the wire each task of the family is written out.
   bool written_out = false;
 
   std::uint32_t size() const { return range.rows * range.columns; }
@@ -180,7 +180,7 @@ struct FamilyDraft {
   bool operator==(const FamilyDraft&) const = default;
 };
 
-/// Tasks that are supervised together: those whose policy names it, in the order in which they were added.
+/// Tasks that are supervised together: the tasks whose policy names the group, in the order of adding.
 struct GroupDraft {
   std::uint32_t name = 0;
   Strategy strategy = Strategy::one_for_one;
@@ -202,7 +202,7 @@ struct Fragment {
   std::vector<Blob> literals;
   /// Per task, and one more: where its literals begin in `task_literals`. Empty when no task has any.
   std::vector<std::uint32_t> first_literal;
-  /// Which of `literals` the tasks' literal arguments are, task by task.
+  /// Indices into `literals`, for the literal arguments of all tasks, task by task.
   std::vector<std::uint32_t> task_literals;
   std::vector<std::string> names;
   std::vector<Policy> policies;
@@ -226,7 +226,7 @@ struct Fragment {
   const Blob& literal(std::uint32_t task, const Argument& argument) const {
     return literals[task_literals[first_literal[task] + argument.first]];
   }
-  /// Null when it is of none.
+  /// Null when the task is in no family.
   const FamilyDraft* family_of(std::uint32_t task) const {
     const auto after = std::upper_bound(
         families.begin(), families.end(), task,
@@ -247,7 +247,7 @@ struct Fragment {
       }
     }
   }
-  /// Of a conditional edge, by its place.
+  /// The predicate of a conditional edge, by the edge's place.
   const Code& predicate(std::uint32_t edge) const {
     const auto at =
         std::lower_bound(conditions.begin(), conditions.end(), edge,

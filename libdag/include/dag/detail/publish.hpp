@@ -1,6 +1,6 @@
 #pragma once
-// What lies between the two rows of a task that stages files: the output of the one that ran the kernel,
-// which the other one puts where it belongs. Not a public interface.
+// The value between the two rows of a task that stages files: the output of the row that ran the kernel,
+// which the other row puts in place. Not a public interface.
 
 #include <string>
 #include <vector>
@@ -15,9 +15,9 @@ struct StagedFile {
   Blob bytes;
 };
 
-/// The files, and what the kernel returned (nothing, where it returns nothing).
+/// The files, and the kernel's result (nothing, where the kernel returns nothing).
 Blob pack(const std::vector<StagedFile>& files, const Blob& value);
-/// Throws Failure(value_invalid) when `packed` is nothing that pack made.
+/// Throws Failure(value_invalid) when `packed` does not come from pack.
 std::vector<StagedFile> unpack(const Blob& packed, Blob& value);
 
 /// The code of rows that publish.

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a kernel and its arguments fit: here the compiler says in one sentence what does not, and what to
-// do, before it comes to the templates that do the work. Each function is true where it has nothing to say.
+// Checks that a kernel and its arguments fit. The compiler says in one sentence what does not fit and what to
+// do, before it comes to the templates that do the work. Each function is true where all is well.
 
 #include <concepts>
 #include <cstddef>
@@ -32,7 +32,7 @@ template <class P>
 inline constexpr bool is_context =
     std::same_as<std::remove_cv_t<std::remove_pointer_t<std::remove_cvref_t<P>>>, Context>;
 
-/// Of the parameters without a leading Context&.
+/// Takes the parameters without a leading Context&.
 template <class... Ps>
 constexpr bool contexts_are_sound(Parameters<Ps...>) {
   static_assert(
@@ -41,7 +41,7 @@ constexpr bool contexts_are_sound(Parameters<Ps...>) {
   return !(is_context<Ps> || ...);
 }
 
-/// The value that a parameter is about, whether it comes by reference, perhaps or as one of several.
+/// The value type of a parameter that may be a Ref, an optional or a vector.
 template <class P>
 struct carried {
   using type = P;
@@ -53,7 +53,7 @@ struct carried<std::vector<T>> : carried<T> {};
 template <class T>
 struct carried<std::optional<T>> : carried<T> {};
 
-/// A parameter the runtime can supply: a value, or a reference that cannot write to what others read too.
+/// A parameter the runtime can supply: a value, or a reference that cannot write to shared bytes.
 template <class P>
 inline constexpr bool is_parameter =
     !std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>;
@@ -169,7 +169,7 @@ constexpr bool call_is_sound() {
   return false;
 }
 
-/// Of a condition that looks at an output of type T.
+/// Checks a condition on an output of type T.
 template <class T, class F>
 constexpr bool predicate_is_sound() {
   constexpr bool fits = [] {

@@ -1,6 +1,6 @@
 #pragma once
-// Which types can travel between tasks, and one sentence for each reason why one cannot. How they travel is
-// said in codec.hpp.
+// Which types can travel between tasks, and one sentence for each reason why a type cannot. codec.hpp says
+// how they travel.
 
 #include <array>
 #include <concepts>
