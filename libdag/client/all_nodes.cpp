@@ -7,7 +7,7 @@
 namespace dag::detail {
 namespace {
 
-/// What is known of its tasks, too, unless it has another leader by now.
+/// With its leader's counts of tasks, unless another node leads the job by now.
 JobInfo in_full(Cluster& leader, JobInfo job) {
   try {
     return leader.jobs(job.job).front();

@@ -1,5 +1,5 @@
 #pragma once
-// The client's door to a runtime, in this process or elsewhere.
+// The client's way to a runtime, in this process or elsewhere.
 
 #include <functional>
 #include <map>
@@ -18,24 +18,24 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  /// Starts a job whose graph has passed the checks. What becomes of it is told to `state`, whose id is set
-  /// before this returns.
+  /// Starts a job whose graph has passed the checks. News of the job go to `state`, whose id is set before
+  /// this returns.
   virtual Status submit(std::shared_ptr<const Fragment> graph, std::shared_ptr<JobState> state) = 0;
-  /// Whether the cluster would accept a job of this graph, if there is a cluster; nothing starts.
+  /// Checks that the cluster, if there is one, would accept a job of this graph; nothing starts.
   virtual Status possible(const std::shared_ptr<const Fragment>&) { return Done{}; }
-  /// The output of this task will be asked for: keep it, and tell `state` when the task has settled.
+  /// The task's output will be asked for: keeps it, and tells `state` when the task has settled.
   virtual void want(JobId job, std::uint32_t task) = 0;
-  /// Whoever submitted it: what becomes of the job is told to `state` from now on.
+  /// From now on `state` gets the news of this job, whichever client submitted it.
   virtual void attach(JobId job, std::shared_ptr<JobState>) { throw Failure(no_cluster(job)); }
-  /// Tasks of the submitted graph with this name, by their numbers; without a name its results: those of
-  /// which no other task reads the output.
+  /// Tasks of the submitted graph with this name, by number. Without a name: the results of the job, which
+  /// are the tasks whose output no other task reads.
   virtual std::map<std::uint32_t, std::string> outputs(JobId job, const std::string&) {
     throw Failure(no_cluster(job));
   }
   virtual void cancel(JobId job) = 0;
-  /// Nobody will ask for anything of this job any more.
+  /// The client needs nothing of this job any more.
   virtual void forget(JobId job) = 0;
-  /// How far the job is now. Nothing: `state` is told of it without being asked, or nobody answers.
+  /// Current progress of the job. Empty: `state` is told without being asked, or nobody answers.
   virtual std::optional<std::map<Outcome, std::uint64_t>> counts(JobId) { return std::nullopt; }
   virtual void on_event(std::function<void(const JobEvent&)> handler) = 0;
 

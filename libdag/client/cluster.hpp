@@ -1,6 +1,6 @@
 #pragma once
-// What the commands of `dag` ask of a cluster: a connection to one of its nodes. nodes/ defines it; declared
-// here so that tools need no header of the layers below.
+// A connection to a node of a cluster, for the commands of `dag`. nodes/ defines it; declared here so that
+// tools need no header of the layers below.
 
 #include <memory>
 #include <optional>
@@ -13,36 +13,36 @@
 namespace dag::detail {
 
 inline constexpr Duration connect_within_default = std::chrono::seconds(5);
-/// Who keeps its connection and has not answered after so long is as good as gone.
+/// A node that keeps its connection but has not answered after this time counts as gone.
 inline constexpr Duration answers_within_default = std::chrono::seconds(10);
 
-/// Each call waits for the node's answer and throws Failure: what the node says, or cluster_lost when it is
-/// gone, or has not answered in time (wait() goes on as long as its limit allows).
+/// Each call waits for the node's answer. Throws Failure: the node's error, or cluster_lost when the node is
+/// gone or has not answered in time (wait() goes on as long as its limit allows).
 class Cluster {
  public:
   virtual ~Cluster() = default;
 
-  /// All that this node knows of, itself first.
+  /// All nodes that this node knows, itself first.
   virtual std::vector<NodeInfo> nodes() = 0;
-  /// Those whose record is at this node; or the one named (job_unknown).
+  /// The jobs whose record is at this node; or only the named job (job_unknown).
   virtual std::vector<JobInfo> jobs(std::optional<JobId> job) = 0;
-  /// Those of all whose record is at this node that the filter takes; `beyond`: how many more there are of
-  /// them.
+  /// The jobs whose record is at this node and that the filter takes; `beyond`: how many more jobs the filter
+  /// takes.
   virtual std::vector<JobInfo> jobs(const JobFilter& which, std::uint64_t& beyond) = 0;
-  /// How the job ended. timed_out: it has not, within the limit.
+  /// The job at its end. Throws timed_out when it has not ended within the limit.
   virtual JobInfo wait(JobId job, std::optional<Duration> limit) = 0;
   virtual void cancel(JobId job) = 0;
-  /// Submits a job that has ended once more, as it was; gives the new job.
-  /// `only_unfinished`: what is done there does not run again.
+  /// Submits a job that has ended once more, unchanged, and returns the new job. `only_unfinished`: finished
+  /// tasks do not run again.
   virtual JobId retry(JobId job, bool only_unfinished) = 0;
-  /// Why these tasks are where they are, from the processes of a job that is not over.
+  /// Asks the processes of a running job for the reasons why these tasks are where they are.
   virtual client::Answer explain(JobId job, const TaskSelector& what) = 0;
-  /// What this node's journal has of a job behind what was read; of all: when they began and ended. The
-  /// question gets its number here.
+  /// A page of this node's journal of a job, from the position in the question on; without a job: begins and
+  /// ends of all jobs. The question gets its number here.
   virtual JournalPage journal(client::AskJournal question) = 0;
-  /// The node is to go, and gets rid of what it has of jobs; or stays after all. Returns when it has heard.
+  /// Drains the node, so that it gives its jobs to others, or cancels that. Returns when the node has heard.
   virtual void drain(bool draining) = 0;
-  /// The node ends, with all its processes. Returns when it has heard.
+  /// Ends the node and all its processes. Returns when the node has heard.
   virtual void shutdown() = 0;
 };
 

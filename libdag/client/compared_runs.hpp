@@ -1,6 +1,6 @@
 #pragma once
-// `--dag-check`: whether kernels give in a process of their own what they give in the program's. Those that
-// do not use something of the program that does not travel, a global as a rule.
+// `--dag-check`: compares outputs of kernels in a process of their own with those in the program's process.
+// They differ if a kernel uses state of the program that does not travel, a global as a rule.
 
 #include <cstdint>
 #include <optional>
@@ -15,19 +15,19 @@ namespace dag::detail {
 
 struct ComparedRuns {
   std::uint32_t same = 0;
-  /// Give another value each time they run, so nothing can be said of them.
+  /// Tasks whose output differs from run to run, so that nothing can be concluded.
   std::vector<std::uint32_t> varying;
-  /// Give another value elsewhere, or end in another way, although what they were made from is the same.
+  /// Tasks with another output or outcome in another process, although their inputs are the same.
   std::vector<std::uint32_t> differing;
 };
 
-/// Each has the endings of all tasks of `graph`, in their order: of two runs in the program's own process,
-/// and of one in another. A task behind one that differs or varies is in none of the three, unless it is the
+/// Compares the ends of all tasks of `graph`, in order: two runs in the program's own process and
+/// a run in another. A successor of a differing or varying task is in no list, unless it is the
 /// same.
 ComparedRuns compare_runs(const Fragment& graph, std::span<const Settlement> here,
                           std::span<const Settlement> again, std::span<const Settlement> elsewhere);
 
-/// Why the program's job is not the same elsewhere; none where it is.
+/// The error for a program whose job differs in another process; none when it does not.
 std::optional<Error> told_of(const ComparedRuns& compared, const Fragment& graph,
                              std::span<const Settlement> here, std::span<const Settlement> elsewhere);
 

@@ -22,7 +22,7 @@ void draw_if_asked(const Fragment& fragment, const std::string& title) {
   const std::string name = file;
   std::ofstream opened;
   if (name != "-") opened.open(name);
-  std::ostream& out = name == "-" ? std::cout : opened;  // What that is redirected to is not emptied.
+  std::ostream& out = name == "-" ? std::cout : opened;  // The target of stdout is not truncated.
   if (format == "json") {
     out << json(fragment, title);
   } else if (format == "svg") {

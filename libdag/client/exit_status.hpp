@@ -1,5 +1,5 @@
 #pragma once
-// What programs of libdag end with, and jobs whose main does not catch a Failure. Scripts rely on it.
+// Exit status of libdag's programs, and of jobs whose main does not catch a Failure. Scripts rely on it.
 
 #include <dag/error.hpp>
 
@@ -18,7 +18,7 @@ enum ExitStatus : int {
   exit_interrupted = 130,
 };
 
-/// The status that says what kind of error it was.
+/// The status for this kind of error.
 inline int exit_status_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::peer_unreachable:

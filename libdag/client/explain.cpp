@@ -30,7 +30,7 @@ void queue(TaskReason& reason, std::uint64_t place, const ProcessExplained& at, 
   reason.starts = starts_in(at, place, task.usual);
 }
 
-/// One answer, task by task.
+/// Splits an answer of all processes into tasks.
 std::vector<TaskReason> reasons_in(client::Answer& answer) {
   std::map<TaskId, std::pair<Life, RunningNow>> running;
   std::multimap<TaskId, std::pair<Life, RunningNow>> given_up;

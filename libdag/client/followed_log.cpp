@@ -18,7 +18,7 @@ bool is_earlier(const LogLine& a, const LogLine& b) { return a.unix_ns < b.unix_
 
 }  // namespace
 
-/// One that answers: the first one, or one that was known.
+/// A node that answers: the first one, or a node known from it.
 Cluster& FollowedLog::any_node() {
   if (first_) return *first_;
   try {
@@ -121,7 +121,7 @@ void FollowedLog::read_pages(const std::string& name, Node& node, News& news) {
   }
 }
 
-/// What a page has, and what it says is missing in it.
+/// Adds a page's lines, and the gaps that the page names.
 void FollowedLog::add_page(const JournalPage& page, const std::string& node, News& news) const {
   const std::size_t first = news.lines.size();
   const auto read = read_journal(page.bytes.bytes(), [&](const Record& record) {
@@ -138,7 +138,7 @@ void FollowedLog::add_page(const JournalPage& page, const std::string& node, New
   if (news.lines.size() > options_.lines_max) keep_newest(news);
 }
 
-/// What is missing is said all the same.
+/// Gaps are kept in any case.
 void FollowedLog::keep_newest(News& news) const {
   std::vector<LogLine>& lines = news.lines;
   const auto said =

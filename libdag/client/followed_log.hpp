@@ -1,5 +1,5 @@
 #pragma once
-// The log of a job while it is written: what nodes have of it that they had not a moment ago.
+// The log of a job while it is written: each look gives the lines that nodes have written since the last.
 
 #include <cstdint>
 #include <functional>
@@ -15,30 +15,30 @@
 namespace dag::detail {
 
 struct FollowOptions {
-  LogFilter filter = {};  ///< what it does not take stays where it is
-  /// Of one look at most so many lines are kept, the newest ones; gaps beside them.
+  LogFilter filter = {};  ///< lines that it refuses are not sent
+  /// Limit of lines per look: the newest are kept, and all gaps.
   std::size_t lines_max = 1'000'000;
-  /// Of one look and node; the others come with the next look. A page is a part of a file of a journal.
+  /// Limit of pages per look and node; the rest comes with the next look. A page is a part of a journal file.
   std::size_t pages_max = ~std::size_t{0};
-  /// Asked between two pages: nothing more is wanted.
+  /// Asked between two pages; true ends the look.
   std::function<bool()> stops = [] { return false; };
 };
 
-/// At all nodes of a cluster that have a journal.
+/// Follows all nodes of a cluster that have a journal.
 class FollowedLog {
  public:
   FollowedLog(std::string address, JobId job, FollowOptions options = {})
       : address_(std::move(address)), job_(job), options_(std::move(options)) {}
 
   struct News {
-    std::vector<LogLine> lines;  ///< by time, of what came in this look
-    std::uint64_t older = 0;     ///< that are not among them, since they are too many
+    std::vector<LogLine> lines;  ///< lines of this look, by time
+    std::uint64_t older = 0;     ///< lines that were dropped, since there were too many
   };
-  /// What nodes have that they had not at the last look. A node that is not there is a gap once, and what it
-  /// has comes when it is there again. Throws Failure: as connect() when no node answers; interrupted when it
-  /// stops.
+  /// Lines that nodes have written since the last look. A node that does not answer is reported as a gap
+  /// once, and its lines come when it is back. Throws Failure: as connect() when no node answers; interrupted
+  /// when `stops` is true.
   News look();
-  /// Whether the job has ended. False: also where nobody leads it. Throws Failure(job_unknown).
+  /// True: the job has ended. False also when nobody leads the job. Throws Failure(job_unknown).
   bool is_over();
 
  private:
@@ -47,10 +47,10 @@ class FollowedLog {
     std::string address;
     std::unique_ptr<Cluster> link;
     JournalPlace read;
-    bool keeps_none = false;           ///< that life has no journal
-    bool silent = false;               ///< which was said
-    Instant again_at;                  ///< one that is silent is asked again then
-    std::vector<std::string> notices;  ///< that were said last
+    bool keeps_none = false;           ///< the node's life has no journal
+    bool silent = false;               ///< and the silence was reported
+    Instant again_at;                  ///< next question to a silent node
+    std::vector<std::string> notices;  ///< reported at the last look
   };
 
   Cluster& any_node();

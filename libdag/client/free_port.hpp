@@ -1,5 +1,5 @@
 #pragma once
-// A port for a program that has to be told one before it listens: it may be somebody else's by then.
+// A port for a program that must be told one before it listens. Another program may take it meanwhile.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -14,9 +14,9 @@
 
 namespace dag {
 
-/// Of loopback, where nobody listens now. Not one of those that systems give to whoever asks for any or
-/// connects (from 32768 on): those are somebody else's soon. Processes that ask at the same time get
-/// different ones, mostly. Throws Failure (address_in_use).
+/// A free port of loopback. Ports from 32768 on are left out: systems assign those to callers that ask for
+/// any port or that connect. Concurrent processes mostly get different ports. Throws Failure
+/// (address_in_use).
 inline std::uint16_t free_port() {
   static std::atomic<unsigned> asked = 0;
   constexpr unsigned first = 10'000, count = 20'000, of_a_process = 16;

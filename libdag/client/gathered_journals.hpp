@@ -1,5 +1,5 @@
 #pragma once
-// What the nodes of a cluster have in their journals of a job, brought here.
+// Copies of the parts of the nodes' journals that tell of a job.
 
 #include <cstdint>
 #include <functional>
@@ -14,26 +14,26 @@ namespace dag::detail {
 
 struct GatherLimits {
   Duration answers_within = answers_within_default;
-  /// More is refused: disk_full.
+  /// Larger journals are refused with disk_full.
   std::uint64_t bytes_max = ~std::uint64_t{0};
-  /// Asked between two pieces: it is not wanted any more.
+  /// Asked between two pieces; true ends the gathering.
   std::function<bool()> stops = [] { return false; };
-  /// Only what kernels said and processes printed.
+  /// Only lines of kernels and output of processes.
   bool logs = false;
-  /// Of tasks only these, as client::AskJournal has it.
+  /// Limits the tasks, as client::AskJournal does.
   TaskSelector which = {};
-  /// Told by nodes: what each has is known when it is here.
+  /// Counts nodes: a node's size is known only once its part is here.
   OnProgress on_progress = {};
 };
 
-/// In place of a job: what belongs to none, such as nodes that come and go.
+/// In place of a job: events outside jobs, such as nodes that join and leave.
 inline constexpr JobId of_nodes{};
 
 class GatheredJournals {
  public:
-  /// Each node of the cluster that a node at this address belongs to is asked for its part, which comes into
-  /// a temporary directory that goes with this. No job: when jobs began and ended. Throws Failure: as
-  /// connect(), job_unknown when no node has anything, disk_full, interrupted when it stops.
+  /// Asks each node of the address's cluster for its part, which goes into a temporary directory that is
+  /// removed with this object. No job: begins and ends of all jobs. Throws Failure: as connect(), job_unknown
+  /// when no node has anything, disk_full, interrupted when `stops` is true.
   GatheredJournals(const std::string& address, std::optional<JobId> job, GatherLimits limits = {});
   ~GatheredJournals();
   GatheredJournals(const GatheredJournals&) = delete;
@@ -41,7 +41,7 @@ class GatheredJournals {
 
   /// For JournalView.
   std::vector<std::string> paths() const { return {directory_}; }
-  /// What nodes cannot give, for people.
+  /// Parts that nodes cannot give, for people.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:

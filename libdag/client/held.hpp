@@ -1,5 +1,5 @@
 #pragma once
-// Which outputs the processes of a job hold.
+// Outputs that the processes of a job hold.
 
 #include <cstdint>
 #include <string>
@@ -11,14 +11,14 @@ namespace dag::detail {
 
 struct ProcessHeld {
   Life life;
-  std::vector<HeldOutputs> held;  ///< those with most bytes first
+  std::vector<HeldOutputs> held;  ///< most bytes first
 };
 struct JobHeld {
   JobId job;
   std::string name;
-  std::uint64_t outputs = 0, bytes = 0;  ///< of all processes together
+  std::uint64_t outputs = 0, bytes = 0;  ///< of all processes
   std::vector<ProcessHeld> processes;    ///< by their ids
-  std::vector<Life> silent;              ///< did not answer, so what is theirs is missing
+  std::vector<Life> silent;              ///< did not answer; their outputs are missing
 };
 
 /// Asks the processes of the job. Throws Failure: as Cluster::explain.

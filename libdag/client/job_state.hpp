@@ -1,6 +1,6 @@
 #pragma once
-// What the client knows of a job it submitted, and the waiting for it. The runtime's threads tell; the user's
-// threads wait.
+// The client's state of a job that it submitted. The runtime's threads fill it; the user's threads wait for
+// it.
 
 #include <condition_variable>
 #include <map>
@@ -22,7 +22,7 @@ namespace dag::detail {
 
 class Client;
 
-/// Counts of a job's tasks, be they its cell's or a node's, as the user is told them.
+/// Outcome counts of a cell or a node, as the user gets them.
 template <class Counts>
 std::map<Outcome, std::uint64_t> by_outcome(const Counts& counts) {
   return {{Outcome::finished, counts.finished},
@@ -49,22 +49,22 @@ struct JobState {
   Client* client = nullptr;
   JobId id;
   std::string name;
-  std::uint64_t graph_serial = 0;         ///< of the builder whose handles mean this job
-  std::shared_ptr<const Fragment> graph;  ///< its names are for messages; null: it was submitted elsewhere
+  std::uint64_t graph_serial = 0;         ///< of the builder whose handles refer to this job
+  std::shared_ptr<const Fragment> graph;  ///< for names in messages; null: submitted elsewhere
   std::string label_of(std::uint32_t task) const;
 
-  /// The runtime tells. Repeated news change nothing.
+  /// The runtime calls these. Repeated news change nothing.
   void settle(std::uint32_t task, Settlement settlement);
   void count(std::map<Outcome, std::uint64_t> counts);  ///< so far
   void end(bool ok, std::map<Outcome, std::uint64_t> counts);
-  void lose(Error why);  ///< the cluster is gone: everybody who waits is told
+  void lose(Error why);  ///< the cluster is gone: wakes all waiting threads
 
-  // The user waits.
+  // The user calls these, and waits.
   /// Empty: it has not settled within the limit.
   std::optional<Settlement> wait_for(std::uint32_t task, Duration limit = Duration::max());
-  /// Each is settled some time.
+  /// Asks the runtime to report each task's end.
   void want(const std::vector<std::uint32_t>& tasks);
-  /// The task that was settled after `before` others; not all of them were wanted by who asks.
+  /// The task that was settled after `before` others. The caller may not have wanted it.
   std::uint32_t wait_for_next(std::size_t before);
   std::optional<bool> wait_for_end(std::optional<Duration> limit);
   std::map<Outcome, std::uint64_t> counts();
@@ -77,7 +77,7 @@ struct JobState {
   std::condition_variable changed_;
   std::set<std::uint32_t> wanted_;  ///< the runtime was told
   std::map<std::uint32_t, Settlement> settled_;
-  std::vector<std::uint32_t> order_;  ///< of `settled_`
+  std::vector<std::uint32_t> order_;  ///< the keys of `settled_`, as they came
   std::map<Outcome, std::uint64_t> counts_;
   std::optional<bool> ended_;
   std::optional<Error> lost_;

@@ -1,6 +1,6 @@
 #pragma once
-// What is known of nodes, jobs and tasks, for programs: what `--json` prints, and nodes serve by HTTP. One
-// schema for both: fields are added, never renamed.
+// JSON of nodes, jobs and tasks, for programs: the text of `--json` and of the nodes' HTTP pages. They share
+// a schema: fields are added, never renamed.
 //
 // Ids are text, as everywhere. Spans are seconds; what ends in _unix_ns counts from 1970.
 
@@ -39,12 +39,12 @@ nlohmann::json to_json(const PastGraph& graph, const GraphPicture& picture, JobI
 /// A line of a list of jobs.
 nlohmann::json row_json(const JobInfo& job, ProcessId leader);
 
-/// One line. Bytes that are no UTF-8 are replaced: a name may be anything.
+/// JSON on a single line. Bytes that are no UTF-8 are replaced, since a name may contain any byte.
 std::string json_line(const nlohmann::json& json);
-/// The same over several lines, indented.
+/// Indented JSON, over several lines.
 std::string json_text(const nlohmann::json& json);
 
-/// n1/w1; one that has not come up yet has no id: n1/-.
+/// n1/w1; n1/- for a process that has not come up and so has no id.
 std::string process_text(const WorkerInfo& worker);
 std::size_t processes_up(const JobInfo& job);
 std::string_view name(RowState state);

@@ -1,14 +1,15 @@
 #pragma once
-// How many threads libraries may start in a kernel. Lanes are one thread per core: a library that starts its
-// own in each of them would only be in the way. Whoever sets a number means it.
+// How many threads libraries may start in a kernel. There is a lane per core: a library that starts a thread
+// per core in each of them slows all down. A number that the user sets stays.
 
 #include <string>
 #include <vector>
 
 namespace dag::detail {
 
-/// NAME=1 for what is to be set. `is_set(name)`: the user has set it. OpenBLAS, MKL and others go by
-/// OMP_NUM_THREADS where nothing else is said: who has set that has said it for them, too.
+/// Yields NAME=1 for each variable to set. `is_set(name)`: the user has set it. OpenBLAS, MKL and
+/// others follow OMP_NUM_THREADS unless their own variable is set: if the user set it, it holds for
+/// them.
 template <class IsSet>
 std::vector<std::string> one_thread_each(IsSet is_set) {
   std::vector<std::string> variables;

@@ -1,10 +1,11 @@
 #pragma once
-// Which node is asked next for a job that another one led until now, and when the search for its leader is
-// given up. Decides only; who asks (nodes/client/remote_client, nodes/client/remote_cluster) says what came
-// of it, and when.
+// Searches the leader of a job whose last leader no longer leads it. Decides which node is asked next, and
+// when the search is given up. The callers (nodes/client/remote_client, nodes/client/remote_cluster) ask the
+// nodes and report their answers and the time.
 //
-// A round asks each node once, those first that others named. Nodes may name each other in a circle, or each
-// wait for an election, so a pause parts the rounds. It ends: someone leads, or one of the limits is reached.
+// A round asks each node once, nodes that others named first. Nodes may name each other in a circle,
+// or all wait for an election, so a pause parts the rounds. The search ends with a leader or at a
+// limit.
 
 #include <optional>
 #include <set>
@@ -18,11 +19,11 @@
 namespace dag::detail {
 
 struct SearchLimits {
-  /// No node has answered for so long.
+  /// Time without any answer.
   Duration silent = std::chrono::seconds(30);
-  /// All that answer know nothing of the job for so long. Zero: one round of them is enough.
+  /// Time in which all answers say that the job is unknown. Zero: one round is enough.
   Duration unknown = std::chrono::seconds(5);
-  /// Some know the job, and none has led it for so long.
+  /// Time in which some nodes know the job and none leads it.
   Duration leaderless = std::chrono::seconds(60);
   Duration pause = std::chrono::milliseconds(100);
 };
@@ -40,21 +41,22 @@ using SearchStep = std::variant<AskNode, WaitUntil, GiveUp>;
 
 class LeaderSearch {
  public:
-  /// `why` it is searched for: what is said if the search is given up, with what came of it as the cause.
+  /// `why`: the reason for the search, and the error when it is given up, with the last answer as its
+  /// cause.
   LeaderSearch(SearchLimits limits, Error why, Instant now);
 
-  /// Nodes of the cluster, in the order in which they are asked. One that is known already stays where it is.
+  /// Adds nodes of the cluster, in the order of asking. Nodes that are known already keep their place.
   void know(const std::vector<std::string>& nodes);
   SearchStep next(Instant now);
 
-  // What a node answered that does not lead the job. One that did not answer is told by its absence.
-  void on_elsewhere(const Error& why, const std::string& leader, Instant now);  ///< empty: none is named
+  // Answers of nodes that do not lead the job. A node that did not answer is reported as absent.
+  void on_elsewhere(const Error& why, const std::string& leader, Instant now);  ///< empty: names none
   void on_unknown(const Error& why, Instant now);
 
  private:
   bool unknown_for_good(Instant now);
   GiveUp give_up(std::string cause) const;
-  /// With what was answered last.
+  /// The error, with the last answer as its cause.
   GiveUp give_up() const;
 
   const SearchLimits limits_;
@@ -64,7 +66,7 @@ class LeaderSearch {
   std::optional<std::string> named_;  ///< the newest leader named that was not asked since
   bool known_in_round_ = false, unknown_in_round_ = false;
   std::optional<Instant> next_round_;
-  Instant heard_;  ///< or begun
+  Instant heard_;  ///< or the begin of the search
   std::optional<Instant> unknown_since_, leaderless_since_;
   Error newest_answer_;
 };

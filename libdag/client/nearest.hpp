@@ -1,5 +1,5 @@
 #pragma once
-// What a mistyped word was meant to be.
+// The word that was meant by a mistyped one.
 
 #include <optional>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace dag::detail {
 
-/// The word that takes the fewest edits (Levenshtein) to become; the first of several. Empty when none is so
-/// near that it can be meant: at most two edits, and fewer than the word has letters.
+/// The word with the smallest edit distance (Levenshtein); the first of several. Empty when no word is near:
+/// at most two edits, and fewer edits than the word has letters.
 std::optional<std::string_view> nearest(std::string_view typed, const std::vector<std::string_view>& words);
 
 }  // namespace dag::detail

@@ -11,24 +11,24 @@
 namespace dag {
 
 struct NodeOptions {
-  /// HOST[:PORT] of a node of a shared cluster, where the job is to run; empty: where the user's cluster is
-  /// (user_cluster.hpp), else in this process, or in those of `dag run`.
+  /// HOST[:PORT] of a node of the shared cluster that runs the job. Empty: the user's cluster
+  /// (user_cluster.hpp), else this process or the processes of `dag run`.
   std::string address = {};
-  /// No cluster is looked for.
+  /// Looks for no cluster.
   bool here = false;
   /// Kernels run in worker processes, in whatever form.
   bool isolate = false;
-  /// Jobs run in worker processes as well, and what they give is compared.
+  /// Jobs run in worker processes as well, and the outputs are compared.
   bool check = false;
   /// Threads that run kernels; 0: as many as this node's share of the cores.
   std::uint32_t lanes = 0;
-  /// How far a job may spawn ahead of its record (libdag/job/spawn_credit.hpp); 0: as far as it says there.
+  /// How far a job may spawn ahead of its record; 0: the default in libdag/job/spawn_credit.hpp.
   std::uint64_t spawn_tasks = 0, spawn_bytes = 0;
-  /// Processes of one host share rings in memory; without, all they say goes through sockets.
+  /// Processes of a host share rings in memory; without rings all messages go through sockets.
   bool rings = true;
   /// off, error, warn, info or debug; to stderr.
   std::string log_level = "warn";
-  /// Tests only: every task supervised, or as it needs.
+  /// Tests only: true makes every task supervised, not just those that need it.
   bool supervise_all = false;
 };
 

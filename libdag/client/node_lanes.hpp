@@ -1,5 +1,5 @@
 #pragma once
-// How many lanes a node has and how many of them run something, as it said last.
+// Number of lanes and of busy lanes of a node, by its last report.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct NodeLanes {
   }
 };
 
-/// As all tables show it below BUSY: lanes that run an attempt, of those that are there.
+/// Text of all tables below BUSY: lanes that run an attempt, of all lanes.
 inline std::string busy_text(const NodeLanes& lanes) {
   return std::to_string(lanes.running) + "/" + std::to_string(lanes.there);
 }

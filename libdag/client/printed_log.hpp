@@ -1,6 +1,6 @@
 #pragma once
-// Lines of a kernel's Context::log, and what happened to attempts, are printed when the program has not taken
-// events by Session::on_event.
+// Prints lines of Context::log and events of attempts when the program has not taken events by
+// Session::on_event.
 
 #include "dag/session.hpp"
 

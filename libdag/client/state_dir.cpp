@@ -22,7 +22,7 @@ std::string state_dir_default() {
 /// A link could be put in the place of a directory, leading elsewhere, by anybody who may write above it.
 static std::string why_not_below(const std::filesystem::path& above) {
   struct stat status {};
-  if (lstat(above.c_str(), &status) != 0) return {};  // What follows says why.
+  if (lstat(above.c_str(), &status) != 0) return {};  // The next call reports why.
   const bool ours = status.st_uid == geteuid() || status.st_uid == 0;
   if (!ours) return "lies below " + above.string() + ", which belongs to another user";
   const bool others_write = (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The jobs that journals know of: when each began, and how it ended.
+// The jobs in the journals: when each began, and how it ended.
 
 #include <cstdint>
 #include <optional>
@@ -18,13 +18,13 @@ struct PastJob {
   std::string name;  ///< empty: the journals do not go back to its beginning
   std::uint64_t tasks = 0;
   std::optional<std::int64_t> began_unix_ns, over_unix_ns;
-  std::optional<recorded::JobOver> over;  ///< none: it runs, or nobody lived to see its end
+  std::optional<recorded::JobOver> over;  ///< none: it runs, or its end was not seen
   recorded::JobVerdict verdict;
 };
 
-/// not over, finished, failed, cancelled, stopped.
+/// "not over", "finished", "failed", "cancelled" or "stopped".
 std::string end_text(const PastJob& job);
-/// None: its beginning or its end is not known.
+/// None: the beginning or the end is not known.
 std::optional<Duration> took(const PastJob& job);
 
 /// In the order of their beginnings.

@@ -1,5 +1,5 @@
 #pragma once
-// When the tasks of a job could have begun, began and ended, on which lanes, as the journals say.
+// When the tasks of a job were ready, began and ended, and on which lanes, by the journals.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ namespace dag::detail {
 
 class JobTimes {
  public:
-  /// An attempt that came back.
+  /// An attempt that ended.
   struct Run {
     TaskId task;
     RecordPlace place;
@@ -26,7 +26,7 @@ class JobTimes {
     bool failed = false;
     std::int64_t begin_unix_ns() const { return end_unix_ns - ran.count(); }
   };
-  /// The job as its graph and its runs say.
+  /// The job's graph with the times of its runs.
   struct Placed {
     PlacedGraph graph;
     std::vector<TaskTimes> times;  ///< by place in the graph
@@ -37,14 +37,14 @@ class JobTimes {
   using Lane = std::pair<ProcessId, std::uint32_t>;
   static Lane lane_of(const RecordPlace& place) { return {place.process, place.lane.value_or(0)}; }
 
-  /// Of that one job.
+  /// Takes entries of one job only.
   void add(const JournalEntry& entry);
 
-  /// By their ends.
+  /// Sorted by end.
   const std::vector<Run>& runs() const { return runs_; }
   const std::set<Lane>& lanes() const { return lanes_; }
   bool has_run(TaskId task) const { return ran_.contains(task); }
-  /// Empty: the journals do not say what waited for what.
+  /// Empty: the journals have no edges.
   const JobGraph& graph() const { return graph_; }
   Placed placed() const;
 
@@ -53,10 +53,10 @@ class JobTimes {
   std::vector<Run> runs_;
   std::set<Lane> lanes_;
   std::unordered_set<TaskId> ran_;
-  std::optional<std::int64_t> began_unix_ns_;         ///< the job
-  std::unordered_map<TaskId, std::int64_t> spawned_;  ///< when it became known
+  std::optional<std::int64_t> began_unix_ns_;         ///< of the job
+  std::unordered_map<TaskId, std::int64_t> spawned_;  ///< when a task was spawned
   std::unordered_map<TaskId, Duration> transfers_;
-  std::unordered_map<TaskId, std::int64_t> lost_;  ///< an attempt, before any came back
+  std::unordered_map<TaskId, std::int64_t> lost_;  ///< loss of an attempt before the first run
 };
 
 }  // namespace dag::detail

@@ -25,7 +25,7 @@ constexpr std::array kinds{
     "printed",   "inputs_came", "saved",        "leads",       "job_verdict"};
 static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
 
-/// Of a task, or of one that took its process down.
+/// True for the end of a failed task, and for a crash.
 bool tells_failure(const RecordWhat& what) {
   if (const auto* settled = std::get_if<recorded::Settled>(&what)) return settled->outcome == Outcome::failed;
   return std::holds_alternative<recorded::Crashed>(what);
@@ -96,7 +96,7 @@ bool may_matter(const Record& record, const TaskSelector& which) {
     each_finished(record, [&](const Record& one) { any = any || may_matter(one, which); });
     return any;
   }
-  // What is told of a task that did not fail may have the name of one that did.
+  // By name other records are needed too: they may name a task that failed.
   if (which.failed && !which.needs_names() && !tells_failure(record.what)) return false;
   const std::string name = name_in(record.what);
   if (!name.empty() || !which.needs_names()) return which.takes(record.task, name);
@@ -104,7 +104,7 @@ bool may_matter(const Record& record, const TaskSelector& which) {
 }
 
 bool LineFilter::takes(const JournalLine& line) const {
-  if (line.kind == "graph") return false;  // What waits for what is nothing that happened.
+  if (line.kind == "graph") return false;  // Edges are no events.
   if (line.kind == "printed" || (tasks.takes_all() && line.kind == "said"))
     return false;  // `dag logs` has those.
   if (job && line.job != *job) return false;
@@ -123,7 +123,7 @@ struct JournalView::Source {
   std::size_t of_last = 0;           ///< how many were in the last one
   std::uint64_t all_bytes = 0, read_bytes = 0, entries_read = 0;
 
-  /// Of its bytes those whose entries have been told.
+  /// Estimated size of the entries that have been returned.
   double told_bytes() const {
     if (entries_read == 0) return 0;
     const auto told = static_cast<double>(entries_read - entries.size());

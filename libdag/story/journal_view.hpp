@@ -1,5 +1,5 @@
 #pragma once
-// What the journals of nodes say, for a person or a program that asks when the cluster may be gone: their
+// Reads the journals of nodes for a person or a program, when the cluster may be gone: the entries of all
 // files, in the order of time.
 
 #include <cstdint>
@@ -20,56 +20,56 @@
 
 namespace dag::detail {
 
-/// What is being done, and which part of it is, from 0 to 1. Called now and then, on the thread that works.
+/// Progress: the current activity, and its part done, from 0 to 1. Called at times on the working thread.
 using OnProgress = std::function<void(std::string_view doing, double part)>;
 
-/// Which journals are to be read, and who is told how far that is.
+/// The journals to read, and the receiver of progress.
 struct JournalPaths {
   JournalPaths(std::vector<std::string> of, OnProgress told = {})
       : paths(std::move(of)), on_progress(std::move(told)) {}
   JournalPaths(std::initializer_list<std::string> of) : paths(of) {}
-  /// Each a file of a journal, a directory with such files, a node's directory of data or of logs, or one
-  /// with such directories in it.
+  /// Each is a file of a journal, a directory with such files, a node's directory of data or of logs, or a
+  /// directory with such directories.
   std::vector<std::string> paths;
   OnProgress on_progress;  ///< may be empty
-  /// The same, read for something else.
+  /// The same journals, read for another activity.
   JournalPaths doing(std::string_view what) const {
     if (!on_progress) return *this;
     return {paths, [on = on_progress, what](std::string_view, double part) { on(what, part); }};
   }
 };
 
-/// One record.
+/// A record with its node and time.
 struct JournalEntry {
   std::int64_t unix_ns = 0;  ///< since 1970, by the clock of the node
   Life node;                 ///< whose journal it is from
   Record record;
 };
 
-/// The same, for a person.
+/// An entry as text, for a person.
 struct JournalLine {
   std::int64_t unix_ns = 0;
   Life node;
   std::string place;  ///< where it happened: n1, n1/w1/l0
   JobId job;
-  std::optional<TaskId> task;  ///< none: it is about the job, or a process of it
+  std::optional<TaskId> task;  ///< none: the line is about the job, or a process of it
   std::string name;            ///< the task's, where the record has it
   std::string kind;            ///< settled, member, ...: stable
   std::string what;            ///< for a person: `settled failed after 3 tries: it threw`
-  bool failed = false;         ///< a task that failed, or took its process down
+  bool failed = false;         ///< a task that failed or crashed its process
 };
 
 JournalLine line_of(const JournalEntry& entry);
 
-/// Which lines somebody wants.
+/// The lines to select.
 struct LineFilter {
   std::optional<JobId> job;
-  TaskSelector tasks = {};  ///< of records about tasks; `failed`: that failed, or took their process down
+  TaskSelector tasks = {};  ///< for records about tasks; `failed`: failed tasks and crashes
   bool takes(const JournalLine& line) const;
 };
 
-/// Whether who looks for lines about these tasks needs the record. By a name all are needed that say no name,
-/// or whose name another record may need.
+/// True: a search for lines of these tasks needs the record. A search by name needs all records that have no
+/// name, and those whose name other records lack.
 bool may_matter(const Record& record, const TaskSelector& which);
 
 class JournalView {
@@ -80,10 +80,11 @@ class JournalView {
   JournalView(const JournalView&) = delete;
   JournalView& operator=(const JournalView&) = delete;
 
-  /// The earliest that has not been told; of two nodes as well as their clocks agree. At most two files of
-  /// each node lie in memory.
+  /// The earliest entry not returned yet; between nodes the order is as good as their clocks. At most two
+  /// files of each node are in memory.
   std::optional<JournalEntry> next();
-  /// What could not be read of the files that were read until now, or was dropped when they were written.
+  /// Gaps: parts of the files so far that could not be read, or that were dropped when they were
+  /// written.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:
@@ -96,15 +97,15 @@ class JournalView {
   std::vector<std::string> notices_;
 };
 
-/// The lines that pass a filter, one after another. Few records say the name of their task; where one is
-/// asked for, it is known from those that do, which costs memory per task: the job's graph, which is among
-/// the first, and of a spawned task its end.
+/// The lines that pass a filter, one after another. Few records have the name of their task. A search by name
+/// learns names from those that do, which costs memory per task: from the job's graph, which is among the
+/// first records, and from the ends of spawned tasks.
 class LineSearch {
  public:
-  /// The view outlives it.
+  /// The view must outlive this object.
   LineSearch(JournalView& view, LineFilter filter);
   std::optional<JournalLine> next();
-  /// What the last one was made of.
+  /// The entry of the last line.
   const JournalEntry& entry() const { return *entry_; }
 
  private:

@@ -27,7 +27,7 @@ Fragment fragment_of(const std::vector<TaskId>& tasks, const std::vector<JobGrap
     return static_cast<std::uint32_t>(std::lower_bound(tasks.begin(), tasks.end(), task) - tasks.begin());
   };
   fragment.first_edge.resize(tasks.size() + 1);
-  std::vector<std::uint32_t> data(tasks.size());  // Of each task: so many of its edges bring something.
+  std::vector<std::uint32_t> data(tasks.size());  // Number of data edges per task.
   for (const auto& edge : edges) {
     ++fragment.first_edge[index_of(edge.to) + 1];
     data[index_of(edge.to)] += edge.data ? 1 : 0;
@@ -42,7 +42,7 @@ Fragment fragment_of(const std::vector<TaskId>& tasks, const std::vector<JobGrap
     const auto kind = static_cast<EdgeKind>(std::min<std::uint8_t>(edge.kind, 2));
     fragment.edges[(edge.data ? next_data : next)[to]++] = EdgeEnd(index_of(edge.from), kind);
   }
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> kind_of;  // Of a name and that number.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> kind_of;  // Key: name, data edges.
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const std::uint32_t name = names.index_of(tasks[i]).value_or(0);
     const auto [found, fresh] =

@@ -1,6 +1,6 @@
 #pragma once
-// The graph of a job as journals know it, and what became of its tasks: to be drawn while it runs, and when
-// it is over.
+// The graph of a job out of journals, with the outcomes of its tasks: drawn while the job runs and when it is
+// over.
 
 #include <string>
 #include <vector>
@@ -15,23 +15,23 @@ namespace dag::detail {
 
 struct PastGraph {
   std::string name;  ///< the job's; empty: the journals do not go back to its beginning
-  /// Good for drawing: tasks with their names and edges, in the order of their ids. What was spawned waits
-  /// for what spawned it.
+  /// For drawing: tasks with names and edges, in the order of their ids. Spawned tasks wait for their
+  /// parent.
   Fragment fragment;
-  // Of each task.
+  // Indexed by task.
   std::vector<TaskId> tasks;
   std::vector<Outcome> outcomes;  ///< none: not settled
-  std::vector<Duration> ran;      ///< its newest run; zero: none came back
+  std::vector<Duration> ran;      ///< of its newest run; zero: no run ended
 };
 
-/// Reads these journals. Without tasks: they say nothing of what waits for what. `notices` gets what could
-/// not be read. Throws Failure(usage) when there is no journal in one of them.
+/// Reads these journals. Without tasks: the journals have no edges. `notices` gets the gaps. Throws
+/// Failure(usage) when there is no journal at one of the paths.
 PastGraph read_graph(const JournalPaths& journals, JobId job, std::vector<std::string>& notices);
 
-/// A drawing with its places.
+/// A drawing with the boxes of its nodes.
 struct GraphPicture {
   Drawing drawing;
-  std::vector<Box> boxes;  ///< of each node
+  std::vector<Box> boxes;  ///< one for each node
 };
 GraphPicture picture_of(const PastGraph& graph);
 

@@ -26,7 +26,7 @@ std::string why_text(const std::string& rule) {
   return "it was to end there first";
 }
 
-/// What has no attempt, or is no attempt's own.
+/// Adds an event that belongs to no attempt.
 void note(PastTask& task, const JournalEntry& entry, const std::string& text) {
   task.steps.push_back({entry.unix_ns, std::nullopt, text});
 }
@@ -103,7 +103,7 @@ struct Told {
     attempt.lane = entry.record.place.lane;
     attempt.ran = ran;
     attempt.began_unix_ns = entry.unix_ns - ran.count();
-    // What its home or its process said of it before counts: it may have been lost meanwhile.
+    // An end that the home or the process reported before counts: the attempt may have been lost meanwhile.
     if (attempt.end.empty()) attempt.end = std::move(end);
   }
 };

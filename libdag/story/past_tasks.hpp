@@ -1,6 +1,6 @@
 #pragma once
-// What became of tasks, as journals tell it: the attempts at each, where they ran and why there, how they
-// ended, and what came between them. For jobs that are over, when nobody is left to ask.
+// The story of tasks out of journals: their attempts, where each ran and why there, how it ended, and events
+// between attempts. For jobs that are over, when no process can be asked.
 
 #include <cstdint>
 #include <map>
@@ -15,19 +15,19 @@ namespace dag::detail {
 
 struct PastAttempt {
   AttemptId id;
-  ProcessId at;                                    ///< where it was last
-  std::optional<std::uint32_t> lane = {};          ///< that ran it; none: no lane says that it did
+  ProcessId at;                                    ///< the last process that had it
+  std::optional<std::uint32_t> lane = {};          ///< the lane that ran it; none: no lane reported it
   std::optional<std::int64_t> began_unix_ns = {};  ///< of the run, by the clock of its node
   std::optional<Duration> ran = {};
-  /// For people: "its inputs lay there". Empty: nothing was decided, it became ready there.
+  /// For people: "its inputs lay there". Empty: no decision was made; the task became ready there.
   std::string why_there = {};
-  /// What the decision was made from, if anybody was asked.
+  /// The processes that were compared for the decision, if any.
   std::vector<recorded::Candidate> candidates = {};
   std::uint32_t number = 0;  ///< as Context::attempt said
-  std::string end = {};      ///< "finished", "failed: 403", "lost: n1 died"; empty: the journals do not know
+  std::string end = {};      ///< "finished", "failed: 403", "lost: n1 died"; empty: not in the journals
 };
 
-/// An attempt, or what happened to the task beside its attempts.
+/// An attempt, or an event of the task between attempts.
 struct PastStep {
   std::int64_t unix_ns = 0;  ///< since 1970
   std::optional<PastAttempt> attempt = {};
@@ -36,17 +36,17 @@ struct PastStep {
 
 struct PastTask {
   TaskId task;
-  std::string name;  ///< empty: nobody said it
+  std::string name;  ///< empty: not in the journals
   std::optional<std::int64_t> ready_unix_ns, settled_unix_ns;
-  std::optional<recorded::Settled> settled;  ///< none: it was not, or the journals do not know
+  std::optional<recorded::Settled> settled;  ///< none: not settled, or not in the journals
   std::vector<PastStep> steps;               ///< in the order of time, as well as clocks agree
-  std::uint32_t charged = 0;                 ///< attempts that failed or took their process down
+  std::uint32_t charged = 0;                 ///< attempts that failed or crashed their process
 };
 
-/// Takes what journals say, entry by entry.
+/// Collects tasks from journal entries.
 class PastTasks {
  public:
-  /// Of the first `tasks_max` tasks that are named all is kept; the others are counted.
+  /// Keeps the steps of the first `tasks_max` tasks that are named, and counts the others.
   explicit PastTasks(std::size_t tasks_max) : tasks_max_(tasks_max) {}
   void add(const JournalEntry& entry, const JournalLine& line);
 

@@ -96,7 +96,7 @@ void add_path(JobReport& report, const Placed& job, const TaskNames& names) {
   report.path = std::move(path);
 }
 
-/// Of tasks that waited for others which ran.
+/// Measures tasks that waited for tasks which ran.
 void add_delays(JobReport& report, const Placed& job) {
   const std::vector<std::int64_t> could_begin = ends_before(job.graph, job.times);
   std::vector<Duration> delays;

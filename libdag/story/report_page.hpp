@@ -1,6 +1,6 @@
 #pragma once
-// A report as a page of its own: one file, with what it needs in it, that a browser opens without a net. Each
-// picture has its numbers beside it.
+// A report as a page: a self-contained file that a browser opens without a net. Each picture has its numbers
+// beside it.
 
 #include <string>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace dag::detail {
 
-/// Of the timeline that it wants.
+/// Columns of the page's timeline.
 inline constexpr std::size_t report_page_columns = 240;
 
-/// `notices`: what could not be read.
+/// `notices`: gaps of the journals.
 std::string report_page(const JobReport& report, const Timeline& timeline, JobId job,
                         const std::vector<std::string>& notices);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the tasks of a job are called, as its records say.
+// Names of a job's tasks, out of its records.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace dag::detail {
 
-/// Tasks that have settled, and of which no lane says that it ran them.
+/// Settled tasks that no lane reported to have run.
 struct Unrun {
-  std::uint64_t finished = 0;  ///< so they ran, and the journal that says so is missing, or had to drop it
-  std::uint64_t others = 0;    ///< skipped, cancelled, or lost each time they began
+  std::uint64_t finished = 0;  ///< ran; the report is missing, or the journal dropped it
+  std::uint64_t others = 0;    ///< skipped, cancelled, or lost at each attempt
   bool operator==(const Unrun&) const = default;
 };
 
 class TaskNames {
  public:
-  /// Of that one job.
+  /// Takes records of one job only.
   void add(const Record& record) {
     if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
       Known& known = of_.try_emplace(record.task, Known{index_of(settled->name)}).first->second;
@@ -35,17 +35,17 @@ class TaskNames {
                                [](TaskId, std::uint8_t, bool) {}});
     }
   }
-  /// Its number, when nobody has said its name.
+  /// The task's number, if its name is not known.
   std::string name_of(TaskId task) const {
     const auto index = index_of(task);
     return index ? names_[*index] : to_string(task);
   }
-  /// Which of names() it is; none when nobody has said it.
+  /// The name's index in names(); none if the name is not known.
   std::optional<std::uint32_t> index_of(TaskId task) const {
     const auto found = of_.find(task);
     return found == of_.end() ? std::nullopt : std::optional(found->second.name);
   }
-  /// Every task of which something was said, in the order of ids.
+  /// Visits every task that records mention, in the order of ids.
   template <class Visit>
   void each(Visit&& visit) const {
     std::vector<TaskId> tasks;
@@ -54,7 +54,7 @@ class TaskNames {
     std::sort(tasks.begin(), tasks.end());
     for (const TaskId task : tasks) visit(task);
   }
-  /// In the order in which they were said first.
+  /// In the order of their first mention.
   const std::vector<std::string>& names() const { return names_; }
   std::size_t settled() const { return settled_; }
   template <class HasRun>
@@ -68,7 +68,7 @@ class TaskNames {
 
  private:
   struct Known {
-    std::uint32_t name = 0;  ///< an index in `names_`: many tasks have one name
+    std::uint32_t name = 0;  ///< index in `names_`, shared by tasks of a name
     Outcome outcome = Outcome::none;
   };
   std::uint32_t index_of(const std::string& name) {

@@ -16,8 +16,8 @@ using TimelineTrack = std::pair<ProcessId, std::uint32_t>;
 
 TimelineTrack track_of(const RecordPlace& place) { return {place.process, place.lane.value_or(0)}; }
 
-/// One lane while it is read. Its runs come in the order of their ends and do not overlap, so what is behind
-/// the column that a run begins in is complete.
+/// A lane while its runs are read. Runs come in the order of their ends and do not overlap, so the columns
+/// before the current run's first column are complete.
 class LaneColumns {
  public:
   LaneColumns(TimelineLane& lane, const TimelineWindow& window) : lane_(lane), window_(window) {
@@ -72,7 +72,7 @@ class LaneColumns {
   std::map<std::uint32_t, Duration> in_open_;
 };
 
-/// What the first reading finds.
+/// Results of the first reading.
 struct KnownLanes {
   TaskNames names;
   std::map<TimelineTrack, TimelineLane> lanes;
@@ -171,7 +171,7 @@ Timeline make_timeline(const JournalPaths& journals, JobId job, TimelineWindow w
     if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
       const Duration begin = at - ran->ran;
       const auto lane = index_of.find(track_of(record.place));
-      // What a job has run since the first reading is in the next picture.
+      // Runs that a job has made since the first reading belong in the next picture.
       if (lane == index_of.end() || !is_in_window(begin, at)) continue;
       ++timeline.runs;
       const std::uint32_t name = name_of.of(record.task);

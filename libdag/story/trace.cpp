@@ -19,7 +19,7 @@ namespace {
 /// A lane of a process.
 using Track = JobTimes::Lane;
 
-/// What the first reading finds.
+/// Results of the first reading.
 struct Known {
   TaskNames names;
   JobTimes times;
@@ -143,7 +143,7 @@ class TraceWriter {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       now += steps[i].second;
       const bool last = i + 1 == steps.size();
-      // What holds until the next step is told, however close the one before was.
+      // A value that holds for long is written, however close the point before is.
       if (!last && (steps[i + 1].first == steps[i].first || steps[i + 1].first < told_at + apart)) continue;
       told_at = steps[i].first;
       ++counts.counts;

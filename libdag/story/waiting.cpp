@@ -8,7 +8,7 @@
 namespace dag::detail {
 namespace {
 
-/// What waits for nothing could when it was known.
+/// A task without predecessors could begin when it became known.
 std::vector<std::int64_t> could_begin(const PlacedGraph& graph, const std::vector<TaskTimes>& times) {
   std::vector<std::int64_t> could = ends_before(graph, times);
   for (std::size_t task = 0; task < graph.size(); ++task)
