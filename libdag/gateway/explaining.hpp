@@ -1,6 +1,6 @@
 #pragma once
-// Questions of clients about tasks, which the processes of a job answer: who was asked and has not answered.
-// A question ends when all have, or their time is over.
+// Questions of clients about tasks, answered by the processes of a job. A question ends when all processes
+// have answered or its time is over.
 
 #include <algorithm>
 #include <map>
@@ -19,7 +19,7 @@ class Explaining {
   static constexpr Duration within = std::chrono::seconds(2);
   using Answers = std::vector<std::pair<Life, client::Answer>>;
 
-  /// The number that the processes are to answer with. `asked` are there.
+  /// Returns the number for the processes' answers. `asked` are up.
   std::uint64_t ask(Life client, std::uint64_t number, std::vector<Life> asked, Instant now) {
     client::Answer answer;
     answer.number = number;
@@ -35,7 +35,7 @@ class Explaining {
   void on_client_gone(Life client) {
     std::erase_if(open_, [&](const auto& question) { return question.second.client == client; });
   }
-  /// Those that are over now.
+  /// Removes and returns the questions that have ended.
   Answers take_over(Instant now) {
     Answers over;
     for (auto question = open_.begin(); question != open_.end();) {
@@ -59,7 +59,7 @@ class Explaining {
  private:
   struct Question {
     Life client;
-    client::Answer answer;  ///< `silent`: those that have not answered yet
+    client::Answer answer;  ///< `silent`: processes that have not answered yet
     Instant until;
   };
   std::map<std::uint64_t, Question> open_;

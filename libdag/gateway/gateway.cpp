@@ -18,7 +18,7 @@ bool GatewayMachine::is_early(const ClientMessage& message, Instant now) const {
   if (!begins && !submits && !std::holds_alternative<client::AskNodes>(message)) return false;
   if (!began_) return true;
   if (!expects_peers_ || nodes_.size() > 1 || now >= *began_ + meets_peers_within) return false;
-  // Who takes no jobs says who does.
+  // A node that takes no jobs names one that does.
   return begins ? !takes_jobs(self_) : submits && recorded_;
 }
 
@@ -217,7 +217,7 @@ void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
   if (job == nullptr) return;
   job->cancelling.push_back({from, ask.number, now + cancel_within});
   if (job->over() || job->cancelled) return answer_cancelling(ask.job, *job);
-  // Of a record with copies on_led says when a majority has it.
+  // If the record has copies, on_led reports when a majority has the cancelling.
   if (job->begun || job->recorded) effects_.emplace_back(CancelJob{ask.job});
   if (job->recorded) return;
   job->cancelled = true;
@@ -279,7 +279,7 @@ std::optional<Life> GatewayMachine::client_of(JobId job) const {
   return found == nullptr ? std::nullopt : found->client;
 }
 
-/// Of processes that are up, by task.
+/// Progress of processes that are up, by task.
 std::vector<TaskProgress> GatewayMachine::progress_of(const KeptJob& job) {
   std::vector<TaskProgress> progress;
   for (const Worker& worker : job.workers) {

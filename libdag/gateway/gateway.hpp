@@ -1,7 +1,7 @@
 #pragma once
 // The gateway's half of a keeper: clients, and the jobs whose record (cell) is at this node. Decides which
-// job is accepted, which nodes get a worker process for it and get another one after a loss, and what each
-// client is told. The worker processes themselves are their hosts' (host.hpp), rows and outcomes the cell's.
+// job is accepted, which nodes get a worker process for it and another after a loss, and what clients are
+// told. Worker processes belong to their hosts (host.hpp), rows and outcomes to the cell.
 //
 //   starting --each node has answered, one process is up--> running --the cell says so--> ended --> closed
 //
@@ -9,33 +9,34 @@
 // and the budget allows; a node that joins gets one too. A job without any process waits for the next one;
 // when none is to come, it is stopped.
 //
-// The record of a job has several copies, if the nodes are told so: then this half of whichever node leads it
-// is all that follows, and the halves of the others know where to ask. Who comes to lead asks all hosts what
-// runs there (keeper::StartWorker), and its clients come by themselves (client::AskFollow).
+// If a record has copies on several nodes, only the gateway of its leader does all that follows; the gateways
+// of the other nodes name the leader. A new leader asks all hosts for their processes of the job
+// (keeper::StartWorker), and the job's clients come by themselves (client::AskFollow).
 //
-// Processes of a job that do not hear each other although nobody is dead (supervision/apart.hpp): some of
-// them end, so that the others go on; their nodes get new ones after a while, when the network may be well
+// If processes of a job do not hear each other although all are alive (supervision/apart.hpp), some of them
+// end so that the others go on. Their nodes get new processes after a while, when the network may be well
 // again.
 //
-// A job whose client is gone goes on. When a job has ended, the outputs that no task reads come here, and
-// with them all that the client has asked for. Until they are here the processes stay, and lost ones are
-// replaced; then the job is at rest: its processes end, and clients are answered from here and from the
-// record. Other outputs were released with the processes. Who asks for outputs of a job that has ended asks
-// whoever leads it. When nobody may ask for outputs any more (the client forgot the job or is gone, nobody is
-// attached, and a job that was submitted for no client has been kept for its time), the job is closed.
+// A job whose client is gone goes on. When a job has ended, its results, and the outputs that the client has
+// asked for, are gathered here. Until then its processes stay, and lost ones are replaced. Then the job is at
+// rest: its processes end, and clients are answered from here and from the record. Other outputs are released
+// with the processes. The leader answers requests for outputs of an ended job. The job is closed when nobody
+// may ask for outputs any more: its client forgot it or is gone, nobody is attached, and a job without a
+// client has been kept for its time.
 //
-// Who cancels a job whose record has copies is told so when a majority of them has it: then every later
-// leader knows. Until then nothing comes of it here, and the question is answered in one of four ways: the
-// record has it; the job has ended; this node does not lead it any more, so another one is to be asked; or
-// `cancel_within` is over. Asked again, it changes nothing.
+// Cancelling a job whose record has copies is acknowledged when a majority of them has it: then every later
+// leader knows. Until then the gateway does nothing, and the question is answered in one of four ways: the
+// record has it; the job has ended; another node leads the job and must be asked; or `cancel_within` is over.
+// A repeated question changes nothing.
 //
-// A node without room for a process of a job refuses it, with limit_reached. The job runs on the other nodes;
-// without any it waits, `starting`. It asks again every `room_pause`, older jobs first, and one that is new
-// waits behind those. It ends: processes end with their jobs, and a job that runs waits for no other job.
+// A node without room for a process of a job refuses it with limit_reached. The job runs on the
+// other nodes; without any process it stays `starting`. It asks again every `room_pause`, older
+// jobs first. The wait ends, since processes end with their jobs and a running job waits for no
+// other.
 //
-// A node that is draining gets no new processes. Those that it has go, as soon as another node has one of the
-// job; what lay there is made again, as when they are lost. It gives out no handles either, nor does one
-// whose disk is full, and says where a client gets one.
+// A node that is draining gets no new processes. Its processes end as soon as another node has one of the
+// job; their outputs are made again, as after a loss. A node that is draining, or whose disk is full, gives
+// out no handles, and names a node that does.
 
 #include <algorithm>
 #include <deque>
@@ -52,39 +53,39 @@
 
 namespace dag {
 
-/// What is kept of jobs that have ended and have no client.
+/// Limits of results of ended jobs that have no client.
 struct ResultLimits {
-  /// What a job leaves that was submitted for no client stays so long.
+  /// Results of a job that was submitted without a client are kept for this time.
   Duration kept_for = std::chrono::hours(1);
   /// Bytes of all results in memory here.
   std::size_t bytes_max = std::size_t{512} << 20;
-  /// What is more goes to the disk. Without one, or when that is full, it stays with the processes of its
-  /// job; of a job that has no client it is released.
+  /// Results beyond that go to the disk. Without a disk, or when it is full, they stay with the processes of
+  /// the job; for a job without a client they are released.
   bool spills = false;
 };
 
-/// What a copy of a record says of itself.
+/// The state of a record's copy at this node.
 struct RecordLed {
   std::shared_ptr<const JobPlan> plan;
   Submission submission;
-  bool leads = false;               ///< this node does
-  std::optional<ProcessId> leader;  ///< who does, as far as is known here
+  bool leads = false;               ///< this node leads
+  std::optional<ProcessId> leader;  ///< the leader, as far as known here
   std::uint32_t term = 0;
   bool settled = false;  ///< a majority of the copies has the job
-  /// Since when this node hears less than a majority of the copies; it does not lead then.
+  /// Set while this node hears less than a majority of the copies; it does not lead then.
   std::optional<Instant> without_majority;
-  bool begun = false;             ///< some process has had a shard
-  bool cancelled = false;         ///< as a whole: a majority of the copies has that
-  std::vector<Life> lives;        ///< processes that the job ran in when the record was last written
+  bool begun = false;             ///< a process has had a shard
+  bool cancelled = false;         ///< the whole job, and a majority of the copies has that
+  std::vector<Life> lives;        ///< processes of the job when the record was last written
   std::vector<ProcessId> copies;  ///< nodes whose copies count
-  Duration age{0};                ///< since it was accepted
+  Duration age{0};                ///< since the job was accepted
 };
 
 class GatewayMachine {
  public:
-  /// `recorded`: the records of jobs have copies, `replicas` where there are as many nodes, or lie on a disk.
-  /// `handles_seen`: how far each node's handles came in earlier lives of this one, as far as it remembers.
-  /// `expects_peers`: it was told of other nodes. It expects some, too, that it knew in an earlier life.
+  /// `recorded`: records of jobs have copies, `replicas` if there are as many nodes, or lie on a disk.
+  /// `handles_seen`: the highest handle of each node that earlier lives of this node saw. `expects_peers`:
+  /// the node was told of other nodes, or knew some in an earlier life.
   GatewayMachine(Life self, std::uint32_t pid, bool recorded,
                  std::map<ProcessId, std::uint32_t> handles_seen = {}, std::uint32_t replicas = 1,
                  bool expects_peers = false, ResultLimits results = {})
@@ -101,40 +102,40 @@ class GatewayMachine {
       jobs_given_ = own->second;
   }
 
-  /// All nodes that are up and what they say of themselves, this one included, and how the others are heard
-  /// here; told again whenever it changes.
+  /// All nodes that are up, with their claims, this node included, and how the others are heard here. Called
+  /// at every change.
   void on_nodes(std::vector<Claim> nodes, Instant now, Hearings heard = {});
   void on_client_message(Life from, ClientMessage message, Instant now);
   void on_client_gone(Life client, Instant now);
-  /// WorkerUp, WorkerDown, WorkerRefused, HaveProgram, Unheard (of this node, too: then of any job's
-  /// processes), Explained and JobsGiven.
+  /// WorkerUp, WorkerDown, WorkerRefused, HaveProgram, Unheard (also of this node, then about processes of
+  /// any job), Explained and JobsGiven.
   void on_keeper_message(Life from, const KeeperMessage& message, Instant now);
-  /// A program that a client sent is in the store, or was refused.
+  /// The program that a client sent is in the store, or was refused.
   void on_program(ProgramId program, const std::optional<Error>& refused, Instant now);
-  /// Those of jobs that are not over for everybody, whoever leads them, and of submissions.
+  /// Programs of submissions, and of jobs that are not over for everybody, whoever leads them.
   std::set<ProgramId> needed_programs() const;
-  /// It is not here any more; nobody needed it.
+  /// The program was removed from the store; no job needed it.
   void on_program_gone(ProgramId program);
 
-  /// Jobs whose records are on this node's disk, and are read now. What becomes of each a cell says.
+  /// Jobs whose records are on this node's disk, and are being read. Their cells report their states.
   void on_found(std::set<JobId> records) { unread_ = std::move(records); }
   bool has_read_all() const { return unread_.empty(); }
 
-  // What a cell says.
+  // News from cells.
   void on_led(RecordLed news, Instant now);
   /// This node's copy of the record is not needed any more.
   void on_record_over(JobId job, Instant now);
   void on_settled(JobId job, client::TaskSettled settled);
-  /// With the output as it lies on the disk, or not written: then without one.
+  /// `settled` has its output as a reference to the disk; or none, if it was not written.
   void on_spilled(client::TaskSettled settled, bool written);
   void on_counts(JobId job, const JobCounts& counts);
   void on_details(JobId job, JobDetails details);
-  /// A kernel in that process of the job says how far it is; none: it does not run any more.
+  /// Progress of a kernel in that process of the job; none: the kernel has ended.
   void on_progress(JobId job, Life process, const std::string& device, std::optional<TaskProgress> progress);
-  /// A process of the job says that this attempt took its process down; homes that come after others say it
-  /// again. Whether it is news.
+  /// A process of the job reports that this attempt crashed its process; later homes repeat that. Returns
+  /// true the first time.
   bool is_new_crash(JobId job, TaskId task, std::uint32_t number);
-  /// Before on_ended: outputs that are kept like results, since who retries the job reads them.
+  /// Called before on_ended: outputs that are kept like results, since a retry of the job reads them.
   void on_unread(JobId job, std::vector<std::uint32_t> tasks);
   void on_ended(JobId job, const std::optional<Error>& stopped, const JobCounts& counts, Instant now);
   void on_lost(JobId job, const Error& why, Instant now);
@@ -142,55 +143,55 @@ class GatewayMachine {
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
 
-  /// Whom notes of a job's kernels are for.
+  /// The client that gets notes of a job's kernels.
   std::optional<Life> client_of(JobId job) const;
-  /// After each event.
+  /// To be called after each event.
   std::vector<GatewayEffect> take_effects();
-  /// For tests: all that are kept, and which of them are walked over.
+  /// For tests: all jobs, and which of them are awake.
   const KeptJobs& jobs() const { return jobs_; }
 
   /// Ended jobs without a client that are remembered; older ones are unknown.
   static constexpr std::size_t ended_jobs_max = 1000;
   static constexpr Intensity crashes = KeptJob::crashes;
-  /// For so long outputs of a job are kept for a client that may be on its way from a node that died.
+  /// Outputs of a job are kept so long for a client that may be on its way from a node that died.
   static constexpr Duration client_grace = std::chrono::seconds(30);
-  /// A submission whose program, or then whose record, has not got its copies by then is refused.
+  /// A submission is refused when its program, and then its record, has not got its copies within this time.
   static constexpr Duration accept_within = std::chrono::seconds(10);
-  /// Who cancels a job and is told by then that its record does not have that yet, asks again. Commands wait
-  /// 10 s for an answer.
+  /// A client that cancels a job is told after this time that the record does not have that yet, and asks
+  /// again. Commands wait 10 s for an answer.
   static constexpr Duration cancel_within = std::chrono::seconds(5);
-  /// A node that had a program so long ago is asked again: it may have let it go (program_shelf.hpp).
+  /// A node that reported a program longer ago is asked again: it may have removed it (program_shelf.hpp).
   static constexpr Duration believed_for = std::chrono::seconds(60);
-  /// A node that was told of others takes jobs before it has met one only after so long: the record of a job
-  /// would have one copy, and no other node would run it or know it.
+  /// A node that was told of others takes no jobs for this time before it has met one: the record of a job
+  /// would have one copy, and no other node would run or know the job.
   static constexpr Duration meets_peers_within = std::chrono::seconds(3);
-  /// Processes that do not hear each other for so long, beyond the 2 s after which they say so, are apart;
-  /// and for so long a node has none of the job then.
+  /// Processes that do not hear each other for this time, beyond the 2 s after which they report it, are
+  /// apart. Their nodes then have no process of the job for the same time.
   static constexpr Duration apart_after = std::chrono::seconds(1);
   static constexpr Duration apart_pause = std::chrono::seconds(30);
-  /// A job of one task begins in one process, and has others when it has not ended after so long.
+  /// A job of one task begins in one process, and gets others when it has not ended after this time.
   static constexpr Duration others_after = std::chrono::milliseconds(200);
-  /// An election takes less, so nothing is said of it.
+  /// Elections take less than this, so a shorter lack of a majority is not reported.
   static constexpr Duration quorum_missed = std::chrono::seconds(2);
-  /// Results of one job that are kept here; as ResultLimits::bytes_max.
+  /// Limit of results of one job kept here, as ResultLimits::bytes_max is.
   static constexpr std::size_t results_max = 65'536;
-  /// Of a job that has ended, so many results are on their way here.
+  /// Number of results of an ended job that are fetched at a time.
   static constexpr std::size_t results_coming_max = 4;
-  /// A client that waited for the end of a job and then asks for what its tasks have read is not late yet.
+  /// Time for a client that waited for the job's end to ask for outputs that tasks have read.
   static constexpr Duration asks_within = std::chrono::seconds(2);
-  /// Who retries what did not finish in a job that has just ended waits until its outputs are here: they are
-  /// looked for so often, and not for longer. Commands wait 10 s for an answer.
+  /// A retry of the unfinished tasks of a job that has just ended waits until its outputs are here: they are
+  /// checked at this interval, for a limited time. Commands wait 10 s for an answer.
   static constexpr Duration gathered_pause = std::chrono::milliseconds(20);
   static constexpr Duration gathered_within = std::chrono::seconds(5);
-  /// Kernels of a cancelled job have so long for last words, and are looked at again and again meanwhile.
+  /// Time for kernels of a cancelled job to log last words; they are asked repeatedly meanwhile.
   static constexpr Duration last_words_within = std::chrono::milliseconds(500);
   static constexpr Duration last_words_pause = std::chrono::milliseconds(20);
-  /// Jobs that wait for room on a node ask again at these times, so many of them: the oldest.
+  /// Jobs that wait for room on a node ask again at this interval; a limited number, the oldest first.
   static constexpr Duration room_pause = std::chrono::milliseconds(250);
   static constexpr std::size_t room_asked_max = 16;
-  /// Lanes of a job whose progress is known, and tasks of which it is known that their crash was told.
+  /// Lanes of a job whose progress is kept, and tasks whose reported crashes are kept.
   static constexpr std::size_t progress_lanes_max = 1024, crashes_told_max = 1024;
-  /// Why a node is not ready: no more reasons are given.
+  /// Limit of reasons why a node is not ready.
   static constexpr std::size_t reasons_max = 20;
 
  private:
@@ -224,7 +225,7 @@ class GatewayMachine {
   void answer(Life to, client::Answer answer);
   void refuse(Life to, std::uint64_t number, Error why);
   Status admissible(const detail::Fragment& graph) const;
-  /// The client with this key means another job, that was never accepted.
+  /// True: the client with this key means another job, which was never accepted.
   static bool is_another(const KeptJob& job, std::uint64_t key);
   Error why_no_jobs() const;
   Error out_of_handles() const;
@@ -237,25 +238,25 @@ class GatewayMachine {
   void accept(JobId id, KeptJob& job);
   void answer_cancelling(JobId id, KeptJob& job);
   void refuse_cancelling(JobId id, KeptJob& job, Instant now);
-  /// Its record has that it is cancelled, or it has no copies.
+  /// The record has the cancelling, or has no copies.
   void end_before_it_began(JobId id, KeptJob& job, Instant now);
   bool is_gone(Life node) const;
   void bury_earlier(JobId id, KeptJob& job);
-  /// Why nothing is settled here, when that is so.
+  /// The error when nothing can be settled at this node.
   std::optional<Error> no_quorum(JobId id, const KeptJob& job, Instant now) const;
   void step_down(JobId id, KeptJob& job, Instant now);
   void hand_over(JobId id, KeptJob& job);
   std::shared_ptr<const JobPlan> plan_of(JobId id, const KeptJob& job, std::size_t shards) const;
 
-  /// It is here, and neither to go nor a witness.
+  /// The node is up, is not draining and is no witness.
   bool runs_jobs(Life node) const;
-  /// It can begin the record of one.
+  /// The node can begin the record of a job.
   bool can_take_jobs(Life node) const;
-  /// And should: it is not sick.
+  /// The node can take jobs and is not sick.
   bool takes_jobs(Life node) const;
   bool comes_back(KeptJob& job, Life node) const;
   void start_worker(JobId id, KeptJob& job, Life node);
-  /// On all nodes that run jobs; behind the jobs that wait for room.
+  /// Starts processes on all nodes that run jobs; behind the jobs that wait for room.
   void start_workers(JobId id, KeptJob& job, Instant now);
   void wait_for_room(KeptJob& job, Life node, Instant now);
   bool others_wait_for_room(JobId id, Life node) const;
@@ -272,7 +273,7 @@ class GatewayMachine {
   void tell_other_nodes(const KeptJob& job, const Worker& about, const KeeperMessage& news);
   void begin_if_ready(JobId id, KeptJob& job, Instant now);
   void introduce(JobId id, const KeptJob& job, const Worker& to);
-  /// No process is up or coming.
+  /// Stops a job that has no process and gets none.
   void stop_if_deserted(JobId id, KeptJob& job, Instant now);
   void give_up(JobId id, KeptJob& job, Error why, Instant now);
   void end(JobId id, KeptJob& job, JobPhase phase, Instant now);
@@ -306,12 +307,12 @@ class GatewayMachine {
   const ResultLimits results_limits_;
   std::map<Life, Claim> nodes_;
   Hearings heard_;
-  std::map<ProcessId, Incarnation> gone_;  ///< of each node, the newest life that left
+  std::map<ProcessId, Incarnation> gone_;  ///< the newest life of each node that left
   std::set<ProgramId> programs_;
-  std::optional<Instant> began_;  ///< to know itself
+  std::optional<Instant> began_;  ///< when this node knew itself
   std::vector<std::pair<Life, ClientMessage>> asked_early_;
   std::vector<std::pair<Life, client::AskSubmit>> waiting_for_program_;
-  /// Submissions whose program is here, and not yet where it has to be besides.
+  /// Submissions whose program is here, but not yet on the other nodes that need it.
   struct Spreading {
     Life client;
     client::AskSubmit submission;
@@ -325,11 +326,11 @@ class GatewayMachine {
   };
   std::vector<WaitingRetry> retries_waiting_;
   Instant look_at_retries_at_;
-  std::map<ProgramId, std::map<Life, Instant>> program_at_;  ///< other nodes, and when they said so
+  std::map<ProgramId, std::map<Life, Instant>> program_at_;  ///< other nodes, and when they reported it
   Explaining explaining_;
   std::map<Life, Instant> unheard_;  ///< by this node
   std::uint32_t jobs_given_ = 0;
-  /// The highest count of a handle of each node that was seen here.
+  /// The highest handle of each node that was seen here.
   std::map<ProcessId, std::uint32_t> handles_seen_;
   const bool expects_peers_;
   KeptJobs jobs_;
@@ -340,7 +341,7 @@ class GatewayMachine {
   std::vector<GatewayEffect> effects_;
 };
 
-/// The number of a job says at which node its record lies.
+/// A job's number names the node at which it was submitted.
 JobId job_of_node(ProcessId node, std::uint32_t count);
 ProcessId node_of(JobId job);
 

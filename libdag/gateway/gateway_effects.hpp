@@ -1,5 +1,5 @@
 #pragma once
-// What a gateway (gateway.hpp) wants to be done. actors/keeper_actor carries it out.
+// Effects of a gateway (gateway.hpp). actors/keeper_actor carries them out.
 
 #include <memory>
 #include <optional>
@@ -16,19 +16,19 @@ struct SendToClient {
   Life to;
   ClientMessage message;
 };
-/// A client that is gone, or a worker process: messages to it have an address now.
+/// Address of a client that is gone, or of a worker process, for messages to it.
 struct LifeAt {
   Life life;
   Endpoint endpoint;
 };
-/// A job begins with what is done in that one, which has ended: the cell of that one says what it is. Outputs
-/// of it that are held here.
+/// The job begins with the finished tasks of another job, which has ended: that job's cell tells them.
+/// `outputs` are outputs of that job that are held here.
 struct RetryOf {
   JobId job;
   std::vector<client::TaskSettled> outputs;
 };
-/// The first copy of a record is to be made here, and more on other nodes. on_led says when that is done. Who
-/// carries this out says in the submission what the time is.
+/// Makes the first copy of a record here, and more on other nodes. on_led reports when that is done. The
+/// actor fills in the submission's time.
 struct RecordJob {
   std::shared_ptr<const JobPlan> plan;
   Submission submission;
@@ -51,35 +51,35 @@ struct JobLifeDown {
 struct WantOutput {
   JobId job;
   std::uint32_t task = 0;
-  /// No process has outputs any more: what the record does not hold is not made again.
+  /// No process has outputs any more: outputs that are not in the record are not made again.
   bool at_rest = false;
 };
 struct CancelJob {
   JobId job;
 };
-/// It cannot go on.
+/// The job cannot go on.
 struct StopJob {
   JobId job;
   Error why;
 };
-/// Nobody will ask for anything of it.
+/// Nobody will ask for anything of the job.
 struct CloseJob {
   JobId job;
 };
-/// To the disk, in place of memory; on_spilled says when it is there.
+/// Moves a result from memory to the disk; on_spilled reports when it is there.
 struct SpillResult {
   client::TaskSettled settled;
 };
-/// Whoever has the journal answers this client.
+/// The actor with the journal answers this client.
 struct ReadJournal {
   Life client;
   client::AskJournal what;
 };
-/// This node is to go, or stays after all.
+/// Drains this node, or cancels that.
 struct Drain {
   bool draining = false;
 };
-/// This node is to end.
+/// Ends this node.
 struct ShutDown {};
 using GatewayEffect =
     std::variant<SendToClient, SendToKeeper, LifeAt, ForgetLife, RecordJob, BeginJob, JobLivesUp, JobLifeDown,

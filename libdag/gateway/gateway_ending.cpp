@@ -1,4 +1,4 @@
-// What a cell says of a job that runs, and how the job ends.
+// News from the cells of running jobs, and the end of a job.
 
 #include <algorithm>
 
@@ -122,7 +122,7 @@ std::vector<GatewayEffect> GatewayMachine::take_effects() {
   return std::exchange(effects_, {});
 }
 
-/// One that somebody follows by now is not forgotten, and comes to the end of the line when nobody does.
+/// A job that has followers by now is kept. It is queued again when its last follower leaves.
 void GatewayMachine::forget_oldest() {
   const JobId oldest = ended_.front();
   ended_.pop_front();

@@ -75,7 +75,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   if (job.over()) gather_results(id, job);
 }
 
-/// What it said when it closed the job may have been lost with its lead: whoever led since went on with it.
+/// Closes a job again: the close may have been lost with the lead, and the next leader went on.
 void GatewayMachine::close_again(JobId id) {
   effects_.emplace_back(CloseJob{id});
   stop_workers_everywhere(id);

@@ -41,7 +41,7 @@ void GatewayMachine::ask_speaking(JobId id, KeptJob& job, Instant now) {
     job.speaking.clear();
     return send_to_followers(job, client::JobEnded{id, job.error, job.counts});
   }
-  // Of one task, any: what lanes run is told whatever is asked. Questions of clients begin with 1.
+  // Any selector will do: the answer has all running kernels. Numbers of clients' questions begin with 1.
   for (const Life life : job.speaking)
     effects_.emplace_back(SendToKeeper{life, keeper::Explain{id, 0, {"", {TaskId{}}}}});
   job.ask_speaking_at = now + last_words_pause;

@@ -1,4 +1,4 @@
-// What a gateway keeps of a job that has ended, so that its processes can end.
+// Results of ended jobs, which a gateway keeps so that the jobs' processes can end.
 
 #include <algorithm>
 

@@ -39,7 +39,7 @@ void GatewayMachine::ask(Life from, const client::AskRetry& ask, Instant now) {
   look_at_retries_at_ = now + gathered_pause;
 }
 
-/// Who retries that job need not wait any more: for what is left to come nobody waits for ever.
+/// Lets retries go on whose job's outputs are here, or have taken too long.
 void GatewayMachine::look_at_retries(Instant now) {
   if (retries_waiting_.empty() || now < look_at_retries_at_) return;
   look_at_retries_at_ = now + gathered_pause;

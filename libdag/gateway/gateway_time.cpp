@@ -1,4 +1,4 @@
-// What a gateway does when time has passed, and when it wants to be woken.
+// A gateway's deadlines: what it does when time has passed, and when it must be woken.
 
 #include "libdag/gateway/gateway.hpp"
 

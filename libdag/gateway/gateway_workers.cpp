@@ -1,4 +1,4 @@
-// What a gateway asks of hosts for a job whose record it leads.
+// A gateway's requests to hosts, for the jobs whose record it leads.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ keeper::WorkerDown gone_with_node(JobId job, std::uint32_t number, Life life) {
   return {job, number, life, ProcessEnd::went_with_node, "its node is gone", {}, std::nullopt};
 }
 
-/// What it spawns is counted where the task is that spawns it.
+/// Spawned tasks are counted in the process that runs their parent.
 bool is_small(const detail::Fragment& graph) { return graph.size() == 1; }
 
 /// Where a process is, for nodes that have not asked for it.
@@ -109,8 +109,8 @@ void GatewayMachine::retire_workers(JobId id, KeptJob& job) {
   }
 }
 
-/// What has one task has no work for two processes, until that spawns others. They are asked for when the job
-/// has not ended by then.
+/// A job of one task has no work for two processes until the task spawns others. Further processes are
+/// requested when the job has not ended after `others_after`.
 void GatewayMachine::start_workers(JobId id, KeptJob& job, Instant now) {
   const bool one_first = is_small(*job.graph) && !job.begun && job.earlier.empty();
   std::optional<Life> first;
@@ -150,7 +150,7 @@ KeptJob::Worker* GatewayMachine::find(KeptJob& job, Life node, std::uint32_t num
   return nullptr;
 }
 
-/// Of a kernel whose lane was given up nobody hears.
+/// A kernel whose lane was given up is not heard.
 static bool any_speaks(const ProcessExplained& process) {
   return std::any_of(process.running.begin(), process.running.end(),
                      [](const RunningNow& running) { return !running.given_up; });
@@ -247,7 +247,7 @@ void GatewayMachine::on_unheard(Life from, const keeper::Unheard& news, Instant 
   }
 }
 
-/// Who of the job's processes that are up does not hear whom, and since when; this node, which leads it, too.
+/// Pairs of this node and the job's processes that are up, where one does not hear the other, and since when.
 std::vector<std::pair<Apart, Instant>> GatewayMachine::silences(const KeptJob& job) const {
   std::vector<std::pair<Apart, Instant>> found;
   if (!job.leads || job.closed || !job.begun) return found;
@@ -370,13 +370,14 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   const Life node = worker.node, life = worker.life;
   std::erase(job.earlier, life);
   on_silent(id, job, life);
-  // What ran there has its tries, or is under suspicion: that ends without a limit here, and an operator who
-  // kills the processes of many nodes, or a kernel with many tries, takes no bystanders along.
+  // A crash with a running task is limited by the task's tries or its suspicion, so it does not count
+  // here. An operator who kills processes of many nodes, or a kernel with many tries, does not end the
+  // whole job.
   const bool charged = counts_for_no_task(down.end, down.running);
   const std::string text = to_string(life.process) + ": " + down.text;
   tell_other_nodes(job, worker,
                    keeper::WorkerDown{id, keeper::for_your_knowledge, life, down.end, {}, {}, std::nullopt});
-  // Of a job that has ended, too, as long as outputs may be asked for: what lay there is made again.
+  // Also for an ended job whose outputs may be asked for: lost outputs are made again.
   if (!job.closed && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
   effects_.emplace_back(ForgetLife{life});
   if (job.closed || job.at_rest) return;
@@ -401,7 +402,7 @@ void GatewayMachine::stop_if_deserted(JobId id, KeptJob& job, Instant now) {
           now);
 }
 
-/// Of a job that has ended: whoever waits for an output is told that it cannot be made again.
+/// For an ended job: clients that wait for an output hear that it cannot be made again.
 void GatewayMachine::give_up(JobId id, KeptJob& job, Error why, Instant now) {
   if (!job.over()) job.error = why;
   if (job.begun) {
@@ -411,8 +412,8 @@ void GatewayMachine::give_up(JobId id, KeptJob& job, Error why, Instant now) {
   }
 }
 
-/// One that was never here may be on its way: this node may have just started. If it does not come, its
-/// processes are unknown to who leads the record, and buried there.
+/// A node that was never seen may still join: this node may have just started. If it does not join, the
+/// leader of the record does not know its processes, and buries them.
 bool GatewayMachine::is_gone(Life node) const {
   const auto gone = gone_.find(node.process);
   if (gone != gone_.end() && node.incarnation <= gone->second) return true;
@@ -421,8 +422,8 @@ bool GatewayMachine::is_gone(Life node) const {
   });
 }
 
-/// Who leads a job again after a pause, or after a start, remembers them as alive, and no host is left to
-/// tell of them.
+/// A node that leads a job again after a pause, or after a start, remembers these processes as alive, and has
+/// no host to tell of their end.
 void GatewayMachine::bury_earlier(JobId id, KeptJob& job) {
   std::erase_if(job.earlier, [&](Life life) {
     if (!is_gone({node_of(life.process), life.incarnation})) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// What a gateway keeps of one job: who asks for what, which processes it has, what it has left. Decides
-// nothing (gateway.hpp).
+// A gateway's data of one job: its clients and questions, its processes, its results. Decides nothing
+// (gateway.hpp).
 
 #include <map>
 #include <optional>
@@ -23,7 +23,7 @@ struct KeptJob {
     Endpoint endpoint;
     std::uint32_t pid = 0;
     std::string end;
-    bool retired = false;  ///< its host was told that it is to end
+    bool retired = false;  ///< its host was told to end it
     bool replaced =
         true;  ///< when it ends and the job needs processes: not one of before the job was at rest
   };
@@ -32,8 +32,8 @@ struct KeptJob {
     std::uint64_t number = 0;
     Instant until;
   };
-  /// Processes of one job that may crash, with no task running, before it is given up. Where one runs its
-  /// tries are the limit (supervision/blame).
+  /// Limit for crashes of a job's processes without a running task, before the job is given up. Crashes with
+  /// a running task are limited by the task's tries (supervision/blame).
   static constexpr Intensity crashes{20, std::chrono::seconds(60)};
 
   std::string name;
@@ -45,21 +45,21 @@ struct KeptJob {
   Representation representation = Representation::as_needed;
   std::optional<Life> client;
   std::set<Life> attached;  ///< others that follow it
-  bool detached = false;    ///< what it leaves stays for a while, whether it has a client or not
+  bool detached = false;    ///< its results are kept for a while, with or without a client
   std::optional<Instant> kept_until;
-  /// To be told that it is accepted.
+  /// The client that waits for acceptance.
   std::optional<std::pair<Life, std::uint64_t>> submitter;
-  bool refused = false;  ///< nothing is to come of it
+  bool refused = false;  ///< the job will not start
   bool recorded = false;
-  bool cancelled = false;  ///< its record has that, or it has no copies
-  /// Who is to be told so.
+  bool cancelled = false;  ///< its record has the cancelling, or has no copies
+  /// Questions to be answered when it is cancelled.
   std::vector<Cancelling> cancelling;
   bool leads = true;
   std::uint32_t term = 0;
   std::optional<ProcessId> leader;
   std::vector<ProcessId> copies;
   std::optional<Instant> without_majority;
-  std::optional<Instant> client_until;  ///< one may come until then
+  std::optional<Instant> client_until;  ///< a client may come until then
   JobPhase phase = JobPhase::starting;
   bool begun = false;
   bool closed = false;
@@ -67,16 +67,16 @@ struct KeptJob {
   Instant accepted;
   Instant ended;
   std::vector<Worker> workers;
-  /// Where processes may be that this node had started when it led: to be told that another one leads, or
-  /// that the job has ended.
+  /// Nodes with processes that this node may have started when it led: they are told that another node leads,
+  /// or that the job has ended.
   std::set<Life> had_started_at;
-  /// Processes it ran in when this node came to lead it, of which hosts may not have told yet.
+  /// Processes of the job when this node came to lead it; their hosts may not have reported yet.
   std::vector<Life> earlier;
   std::map<ProcessId, std::uint32_t> numbers;
   std::set<std::uint32_t> wanted;  ///< outputs, before it began
-  /// Outputs that the cell was asked for and has not told, and who is to be told.
+  /// Outputs that the cell was asked for and has not given, with the clients that wait for them.
   std::map<std::uint32_t, std::set<Life>> asked;
-  /// What the cell told, for whoever asks (again) when the job is at rest.
+  /// The cell's answers, for repeated questions when the job is at rest.
   std::map<std::uint32_t, client::TaskSettled> results;
   std::set<std::uint32_t> spilling;      ///< results on their way to the disk
   std::set<std::uint32_t> spilled;       ///< of `results`: their output is on the disk
@@ -87,25 +87,25 @@ struct KeptJob {
   bool gathers = false;                  ///< it has ended, and rests when nothing is asked for any more
   bool at_rest = false;                  ///< and needs no processes
   RestartBudget budget{crashes};
-  std::map<Life, std::map<Life, Instant>> unheard;  ///< by who says so: whom, and since when
-  std::map<Life, Instant> again_at;                 ///< nodes that get another process then
-  /// It was cancelled: processes whose kernels may have last words. Its followers hear of the end when none
-  /// has, or then.
+  std::map<Life, std::map<Life, Instant>> unheard;  ///< by reporter: processes not heard, since when
+  std::map<Life, Instant> again_at;                 ///< when nodes get another process
+  /// The job was cancelled: processes whose kernels may log last words. Followers hear of the end when none
+  /// is left, or at a deadline.
   std::set<Life> speaking;
   Instant told_at, ask_speaking_at;
   JobCounts counts;
-  std::optional<JobDetails> details;                              ///< the newest that was heard of
+  std::optional<JobDetails> details;                              ///< the newest report
   std::map<std::pair<Life, std::string>, TaskProgress> progress;  ///< by process and lane
-  std::map<TaskId, std::uint32_t> crashes_told;                   ///< the newest that was told of each task
+  std::map<TaskId, std::uint32_t> crashes_told;                   ///< the newest reported crash of each task
   std::uint64_t total = 0;                                        ///< JobInfo::total
   std::optional<Error> error;
   std::vector<std::pair<Life, std::uint64_t>> waiting;  ///< questions for its end
   bool over() const { return phase > JobPhase::running; }
-  /// A client may ask for its outputs, or be on its way.
+  /// True: a client may ask for outputs, or be on its way.
   bool is_followed() const { return client || client_until || !attached.empty(); }
-  /// One that is not up yet counts: it has room.
+  /// A process that is not up yet counts: it has its room.
   bool has_process() const;
-  /// Neither nodes that come and go change it nor time, before `until()`.
+  /// True: before `until()`, neither nodes that come and go nor time can change the job.
   bool may_sleep() const;
   std::optional<Instant> until() const;
 };

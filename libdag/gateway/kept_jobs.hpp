@@ -1,9 +1,9 @@
 #pragma once
-// All jobs that a gateway keeps. A job is awake as long as nodes that come and go can change it, or time
-// other than KeptJob::until; else it sleeps. Walks go over those that are awake, so jobs at rest cost memory
-// and nothing else, however many there are.
+// All jobs of a gateway. A job is awake as long as nodes that come and go can change it, or time other than
+// KeptJob::until; else it sleeps. Walks visit awake jobs only, so jobs at rest cost memory and no time,
+// however many there are.
 //
-// A job that is found, to be changed, is awake; let_sleep() ends that.
+// find() wakes the job, for changes; let_sleep() ends that.
 
 #include <map>
 #include <optional>
@@ -17,9 +17,9 @@ namespace dag {
 
 class KeptJobs {
  public:
-  /// Null: there is none.
+  /// Null: no such job.
   KeptJob* find(JobId id);
-  /// The same, and it sleeps on.
+  /// The same without waking the job.
   const KeptJob* peek(JobId id) const;
   KeptJob& add(JobId id);
   void erase(JobId id);
@@ -28,19 +28,19 @@ class KeptJobs {
   const std::set<JobId>& awake() const { return awake_; }
   KeptJob& at(JobId awake);
   const KeptJob& at(JobId id) const { return jobs_.at(id); }
-  /// Those that have fallen asleep.
+  /// Puts jobs to sleep that may sleep, and returns them.
   std::vector<JobId> let_sleep();
-  /// Wakes those whose time has come.
+  /// Wakes the jobs whose time has come.
   void wake_due(Instant now);
-  /// When that is.
+  /// The next time for wake_due.
   std::optional<Instant> due() const;
-  /// For tests: whether what it remembers of the jobs is as they are.
+  /// For tests: true if the indices match the jobs.
   bool is_sound() const;
 
  private:
   std::map<JobId, KeptJob> jobs_;
   std::set<JobId> awake_;
-  std::set<std::pair<Instant, JobId>> due_;  ///< until() of those that sleep
+  std::set<std::pair<Instant, JobId>> due_;  ///< until() of sleeping jobs
 };
 
 }  // namespace dag

@@ -165,7 +165,7 @@ void HostMachine::start(Life life, Worker& worker, Instant now) {
 
 void HostMachine::refuse(Life, Worker& worker, Error why) {
   if (std::exchange(worker.told_refused, true)) return;
-  if (why.code == ErrorCode::limit_reached) {  // Who leads the job asks again: not the end of the process.
+  if (why.code == ErrorCode::limit_reached) {  // The job's leader asks again.
     effects_.emplace_back(
         SendToKeeper{worker.cell, keeper::WorkerRefused{worker.job, worker.number, std::move(why)}});
     return;

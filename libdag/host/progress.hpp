@@ -1,7 +1,7 @@
 #pragma once
-// Whether this node gets anywhere. One that answers its peers' pings and is late in all else is found by
-// nobody but itself: gray failure (Huang et al., HotOS 2017). Decides when a node calls itself sick, and well
-// again; what follows is that it leads no job's record that another node can, and takes no new jobs.
+// Detects that this node makes no progress. A node that answers its peers' pings and is late in all else is
+// noticed only by itself: gray failure (Huang et al., HotOS 2017). Decides when a node calls itself sick, and
+// well again; a sick node leads no job's record that another node can lead, and takes no new jobs.
 
 #include <algorithm>
 #include <optional>
@@ -12,11 +12,11 @@ namespace dag {
 
 class Progress {
  public:
-  /// Who is late by more than this is as bad a leader as none.
+  /// A node that is later than this is as bad a leader as none.
   explicit Progress(Duration late_after) : late_after_(late_after) {}
 
-  /// How late it is now in what is worst: for how long its disk has taken nothing, its actors have not
-  /// answered, or how much later than it wanted this was called. As often as is convenient.
+  /// Takes the worst present delay: how long the disk has taken nothing, the actors have not answered, or how
+  /// much later than intended this was called. To be called often; the interval does not matter.
   void look(Duration late, Instant now) {
     worst_ = std::max(worst_, late);
     if (began_ && now - *began_ < window) return;
@@ -30,8 +30,8 @@ class Progress {
   }
   bool sick() const { return sick_; }
 
-  /// Once late is an accident: so many times in a row it has to be, each within a window of its own; and as
-  /// many times not, until it is well.
+  /// A single delay is an accident: a node is sick after so many late windows in a row, and well after as
+  /// many good ones.
   static constexpr int turns_until_believed = 3;
   static constexpr Duration window = std::chrono::seconds(1);
 

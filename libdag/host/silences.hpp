@@ -1,7 +1,7 @@
 #pragma once
-// Which worker processes one does not hear, as its transport says it of one after the other: for
-// keeper::Unheard, which names all of them. Nodes and clients are not spoken of: membership knows whether a
-// node is there, and whoever leads a job sees for itself whom it does not hear.
+// The worker processes that a process does not hear, as its transport reports them one by one, for
+// keeper::Unheard, which names all of them. Nodes and clients are left out: membership knows whether a node
+// is there, and the leader of a job sees for itself which processes it does not hear.
 
 #include <set>
 #include <vector>
@@ -12,7 +12,7 @@ namespace dag {
 
 class Silences {
  public:
-  /// Whether this one is of those that are spoken of.
+  /// True: the life is of a kind that Unheard names.
   bool note(Life life, bool heard) {
     if (is_node(life.process) || is_client(life.process)) return false;
     if (heard) {

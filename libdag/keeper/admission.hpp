@@ -1,6 +1,6 @@
 #pragma once
-// Whether a cluster can ever run a graph: asked once, before anything of it is accepted. The predicate itself
-// is placement/misfit.hpp's.
+// Checks once, before a graph is accepted, that the cluster can ever run it. placement/misfit.hpp has the
+// predicate itself.
 
 #include <vector>
 
@@ -10,11 +10,11 @@
 
 namespace dag {
 
-/// The devices of a node, as it gossips of them. GPUs are the devices of other kinds than "cpu".
+/// The devices of a node, by its load gossip. GPUs are the devices of other kinds than "cpu".
 NodeDevices devices_of(ProcessId node, const LoadSummary& load);
 
-/// memory_exhausted when the rows alone are more than the memory of all; needs_impossible, naming the task
-/// and for each node why not; deadline_impossible when the stated durations cannot be met on so many lanes
+/// memory_exhausted when the rows alone exceed the memory of all nodes; needs_impossible, naming the task and
+/// the reason for each node; deadline_impossible when the stated durations cannot be met on so many lanes
 /// (Graham 1969).
 Status admit(const detail::Fragment& graph, const std::vector<NodeDevices>& nodes);
 

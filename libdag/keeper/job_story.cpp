@@ -55,7 +55,7 @@ void JobStory::add(const Record& record, const recorded::Settled& settled) {
   }
   const bool late = settled.late > Duration{0};
   if (late) ++details_.late;
-  // What a condition skipped is as it should be: only a failure has a cause.
+  // A task skipped by its condition is as intended: only a failure has a cause.
   const bool by_condition =
       settled.outcome == Outcome::skipped && (!settled.error || settled.error->cause.empty());
   if (!late && (settled.outcome == Outcome::finished || by_condition)) return;
@@ -72,7 +72,7 @@ void JobStory::keep(TaskInfo task) {
   std::vector<TaskInfo>& kept = details_.tasks;
   if (kept.size() == tasks_max) {
     ++details_.tasks_beyond;
-    // Of those worth least, the last one.
+    // The last of the tasks with the lowest rank is replaced.
     const auto least = std::max_element(kept.rbegin(), kept.rend(), [](const auto& one, const auto& other) {
       return rank(one) < rank(other);
     });

@@ -1,7 +1,7 @@
 #pragma once
-// What a person wants to know of a job's tasks, gathered from the records of its cell while it runs. Decides
-// what is kept and what is only counted: the memory of it is bounded, however many tasks fail and however
-// many names they have.
+// Summary of a job's tasks for people, from the records of its cell while the job runs. Decides
+// which tasks are kept and which are only counted: memory is bounded for any number of failures and
+// names.
 
 #include <map>
 #include <string>
@@ -14,21 +14,21 @@ namespace dag {
 /// Tasks by their names.
 struct TaskCounts {
   std::vector<ClassInfo> classes;
-  JobCounts others;  ///< of further names, all together
+  JobCounts others;  ///< tasks of further names, all together
 };
 
 class JobStory {
  public:
-  /// Any record of the job; all but TasksKnown and Settled change nothing.
+  /// Takes any record of the job; only TasksKnown and Settled change anything.
   void add(const Record& record);
-  /// So many tasks of this name finished, in time as far as is known.
+  /// That many tasks of this name finished, in time as far as is known.
   void add_finished(const std::string& name, std::uint64_t tasks);
   JobDetails details() const;
   TaskCounts counts() const;
 
-  /// Tasks that are kept. One that failed takes the place of one that another failure ended.
+  /// Limit of kept tasks. A task that failed replaces one that ended by another task's failure.
   static constexpr std::size_t tasks_max = 100;
-  /// Names that are counted apart; the first ones that are heard of.
+  /// Limit of names that are counted separately, in the order of their first task.
   static constexpr std::size_t classes_max = 100;
   /// Longer names and texts are cut.
   static constexpr std::size_t text_bytes_max = 1024;

@@ -7,7 +7,7 @@
 namespace dag {
 namespace {
 
-/// What is kept free: a 32nd, at most 256 MiB.
+/// Reserve: a 32nd of the limit, at most 256 MiB.
 std::uint64_t reserve(const MemoryBound& bound) {
   return std::min<std::uint64_t>(bound.limit / 32, std::uint64_t{256} << 20);
 }

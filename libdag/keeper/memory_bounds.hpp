@@ -1,6 +1,6 @@
 #pragma once
-// Whether there is memory for a job: asked before it begins, and again while it runs. Pure; who reads the
-// limits of this process and of its machine is nodes/machine/memory_watch.
+// Checks that there is memory for a job, before it begins and while it runs. Pure; nodes/machine/memory_watch
+// reads the limits of this process and its machine.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace dag {
 
-/// One limit that this process is under, and how much of it is taken, by whoever shares it. Bytes.
+/// A memory limit of this process, and how much of it is used by all that share it. Bytes.
 struct MemoryBound {
   std::string what;  ///< as in "2.0 GiB of this machine's memory"
   std::uint64_t limit = 0;
@@ -20,18 +20,18 @@ struct MemoryBound {
   bool of_addresses = false;  ///< memory that is freed and kept for use again counts as used
 };
 
-/// What a job of this graph takes beside the outputs of its kernels, in bytes. Measured by `dag-bench memory`
-/// (least: all its tasks wait) and as the peak of jobs whose tasks all end at once (most). Of families the
-/// frontier is not known, so they count as the rest does only in `most`.
+/// Memory of a job beside the outputs of its kernels, in bytes. Measured by `dag-bench memory` (least: all
+/// tasks wait) and as the peak of jobs whose tasks all end at once (most). The frontier of families is not
+/// known, so they count like other tasks in `most` only.
 struct JobMemory {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
 };
 JobMemory memory_of_job(const detail::Fragment& graph);
 
-/// What the tightest of them leaves, beside what is kept for what jobs do not foresee. Bytes.
+/// Memory left by the tightest limit, beside a reserve for needs of jobs that are not foreseen. Bytes.
 std::uint64_t memory_left(const std::vector<MemoryBound>& bounds);
-/// Whether `bytes` more fit in.
+/// True: `bytes` more fit in.
 bool fits(const std::vector<MemoryBound>& bounds, std::uint64_t bytes);
 
 /// memory_exhausted, naming the limit that a job meets; nothing when it could run.

@@ -1,23 +1,23 @@
 #pragma once
-// What clients say to a cluster, and what the keepers of its nodes and the worker processes of a job say to
-// each other about a job's processes. Plain values; libdag/wire gives them bytes. What is said about rows and
-// outputs is libdag/job/messages.hpp.
+// Messages between clients, keepers of nodes and worker processes about jobs and their processes.
+// Plain values; libdag/wire gives them bytes. Messages about rows and outputs are in
+// libdag/job/messages.hpp.
 //
 //   client -> keeper    Ask* with a number; answered once each, by Answer with that number
 //                       Want, ForgetJob: owe nothing
 //   keeper -> client    Answer; of jobs that this client submitted TaskSettled, JobEnded, JobLost, JobMoved
 //                       (then AskFollow follows); likewise of those that it attaches to
 //   keeper -> keeper    StartWorker, StopWorkers, StopWorker, WorkerUp, WorkerDown, WorkerRefused
-//   keeper -> keeper    AnotherLeads, from who led the job's record; owes nothing
+//   keeper -> keeper    AnotherLeads, from the former leader of the job's record; owes nothing
 //   keeper <-> keeper   KeepProgram, HaveProgram; WantProgram, ProgramBytes (a client sends the bytes, too,
 //                       when it is asked to)
-//   keeper -> keeper    SaveCopy, from who leads a job's record to those with a copy of it; owes nothing
+//   keeper -> keeper    SaveCopy, from the leader of a job's record to nodes with a copy of it; owes nothing
 //   keeper -> worker    Begin
-//   worker -> keeper    Unheard, to who leads the job's record
+//   worker -> keeper    Unheard, to the leader of the job's record
 //
-// Links deliver each once and in order while both lives last; large messages may be overtaken by small ones.
-// A submission is repeated under the same job id and key without harm. Every question is answered, or its
-// link breaks.
+// Links deliver each message once and in order while both lives last; small messages may overtake large ones.
+// Repeating a submission with the same job id and key does no harm. Every question is answered, or its link
+// breaks.
 
 #include <cstdint>
 #include <memory>
@@ -34,7 +34,7 @@
 
 namespace dag {
 
-/// A program by its content: what its bytes hash to (XXH3, 128 bit), and how many there are.
+/// A program, named by its content: the hash (XXH3, 128 bit) and number of its bytes.
 struct ProgramId {
   std::uint64_t hash_high = 0;
   std::uint64_t hash_low = 0;
@@ -42,45 +42,45 @@ struct ProgramId {
   auto operator<=>(const ProgramId&) const = default;
 };
 
-/// How a job's binary is started as a worker process: as the client was, so that the code before its Session
-/// does the same.
+/// How a job's binary is started as a worker process: like the client's process, so that the code before its
+/// Session does the same.
 struct Launch {
   ProgramId program;
-  /// build_of_this_process() of the client: what the worker process must have too.
+  /// build_of_this_process() of the client; the worker process must have the same.
   std::string build;
   /// argv of the client, its own name first.
   std::vector<std::string> arguments;
-  /// Of the client. Where it does not exist, the worker process starts in `/`.
+  /// Working directory of the client. If it does not exist, the worker process starts in `/`.
   std::string directory;
-  /// NAME=VALUE of the client's environment: what travels (nodes/workers/client_world.hpp).
+  /// NAME=VALUE: the part of the client's environment that travels (nodes/workers/client_world.hpp).
   std::vector<std::string> environment = {};
   /// The client's soft limits, by Linux's numbers of them (RLIMIT_CPU is 0); all bits set: no limit.
   std::vector<std::uint64_t> limits = {};
-  /// Where the client's libraries were looked for, as in LD_LIBRARY_PATH: what is said there, and what the
-  /// program says of its own directory (`$ORIGIN`), which a copy in memory cannot know.
+  /// Search path of the client's libraries, as in LD_LIBRARY_PATH: its value in the client, and the program's
+  /// entries for its own directory (`$ORIGIN`), which a copy in memory cannot know.
   std::string library_path = {};
-  /// Drawn by the client's Session: a process may serve one job of it after the other, and none of another
-  /// Session, since a job finds what the one before has left in the process. 0: it serves one job.
+  /// Drawn by the client's Session. A process may serve jobs of a Session one after the other, and none of
+  /// another Session, since jobs leave state in the process. 0: it serves one job.
   std::uint64_t session = 0;
   bool operator==(const Launch&) const = default;
 };
 
-/// What a job's record says beside its plan, for whoever leads it.
+/// Data of a job's record beside its plan, for the leader.
 struct Submission {
   Launch launch;
   bool detached = false;  ///< nobody will fetch outputs
-  /// When it was accepted, by the clock of the node that did: since 1970.
+  /// Time of acceptance, since 1970, by the clock of the accepting node.
   std::int64_t accepted_unix_ns = 0;
   std::uint64_t key = 0;  ///< client::AskSubmit::key
-  JobId retries = {};     ///< the job that it retries; 0: none
+  JobId retries = {};     ///< the job that this one retries; 0: none
   bool operator==(const Submission&) const = default;
 };
 
-/// How far a job is.
+/// Progress of a job, in tasks.
 struct JobCounts {
   std::uint64_t open = 0;
   std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
-  std::uint64_t tolerated = 0;  ///< of `failed`: the job finishes with these
+  std::uint64_t tolerated = 0;  ///< of `failed`: failures with which the job can finish
   bool well() const { return failed == tolerated && cancelled == 0; }
   bool operator==(const JobCounts&) const = default;
 };
@@ -91,19 +91,19 @@ enum class JobPhase : std::uint8_t {
   finished,
   failed,
   cancelled,
-  /// As a node says that has a copy of the record, and cannot hear a majority of the nodes with one: nothing
-  /// is settled there.
+  /// Reported by a node that has a copy of the record and cannot hear a majority of the copies: nothing is
+  /// settled there.
   no_quorum,
-  /// As a node says that has just started, and has not read the job's record yet.
+  /// Reported by a node that has just started, and has not read the job's record yet.
   recovering,
 };
 std::string_view name(JobPhase phase);
 /// "finished, 3 tolerated failures"
 std::string phase_text(JobPhase phase, const JobCounts& counts);
-/// Nothing of it changes any more.
+/// True: the job does not change any more.
 bool has_ended(JobPhase phase);
 
-/// One worker process of a job, past ones included.
+/// A worker process of a job. Past ones are listed, too.
 struct WorkerInfo {
   Life life;
   ProcessId node;
@@ -113,23 +113,23 @@ struct WorkerInfo {
   bool operator==(const WorkerInfo&) const = default;
 };
 
-/// A task that did not finish because of a failure or a cancelling, or that ended after its deadline.
+/// A task that ended by a failure or a cancelling, or after its deadline.
 struct TaskInfo {
   TaskId task;
   std::string name;
   Outcome outcome = Outcome::none;
-  std::uint32_t tries = 0;  ///< of its kernel; not counted when it finished
+  std::uint32_t tries = 0;  ///< of its kernel; not counted if the task finished
   std::optional<Error> error;
   Duration late{0};  ///< how long after its deadline it ended
   bool operator==(const TaskInfo&) const = default;
 };
-/// Tasks of one name.
+/// Counts of the tasks of one name.
 struct ClassInfo {
   std::string name;
   JobCounts counts;
   bool operator==(const ClassInfo&) const = default;
 };
-/// How far a kernel is that runs, as it said last by Context::progress.
+/// Progress of a running kernel, as it last reported by Context::progress.
 struct TaskProgress {
   TaskId task;
   std::string name;
@@ -139,14 +139,14 @@ struct TaskProgress {
   std::string note;
   bool operator==(const TaskProgress&) const = default;
 };
-/// What became of a job's tasks. Bounded, whatever the job: see job_story.hpp.
+/// The outcomes of a job's tasks. Bounded for any job: see job_story.hpp.
 struct JobDetails {
   std::vector<TaskInfo> tasks;              ///< in the order in which they were settled
-  std::uint64_t tasks_beyond = 0;           ///< of the same kind as those in `tasks`, and not there
+  std::uint64_t tasks_beyond = 0;           ///< tasks as in `tasks` that are not listed
   std::uint64_t late = 0;                   ///< tasks that ended after their deadline
   std::vector<ClassInfo> classes;           ///< by name
   JobCounts others;                         ///< tasks of further names, all together
-  std::vector<TaskProgress> progress = {};  ///< by task; of a job that runs
+  std::vector<TaskProgress> progress = {};  ///< by task, while the job runs
   bool operator==(const JobDetails&) const = default;
 };
 
@@ -155,39 +155,39 @@ struct JobInfo {
   std::string name;
   JobPhase phase = JobPhase::starting;
   JobCounts counts;
-  /// Since the job was accepted; until its end when it has ended.
+  /// Since the job was accepted; for an ended job until its end.
   Duration age{0};
   std::vector<WorkerInfo> workers;
-  std::optional<Error> error;  ///< why it failed, where it is not a task that did
-  /// Where one job was asked for, and it has begun.
+  std::optional<Error> error;  ///< why the job failed, if not by a task's failure
+  /// Set when a single job was asked for, and it has begun.
   std::optional<JobDetails> details;
-  /// Nodes that hold its record, as the one that leads it says.
+  /// Nodes that hold the record, by the leader's word.
   std::vector<ProcessId> copies;
-  /// Tasks that it will have in all, as its graph states it (Graph::total). 0: it does not.
+  /// Total number of tasks as stated by the graph (Graph::total). 0: not stated.
   std::uint64_t total = 0;
-  JobId retries = {};  ///< the job that it retries; 0: none
+  JobId retries = {};  ///< the job that this one retries; 0: none
   bool operator==(const JobInfo&) const = default;
 };
-/// With the tasks that the job states and does not have yet among those that are open.
+/// Counts with the stated but not yet spawned tasks among the open ones.
 JobCounts counts_of_whole(const JobInfo& job);
-/// It runs, and has no more tasks than it states.
+/// True: the job runs, states a total and has not exceeded it.
 bool states_its_total(const JobInfo& job);
 
-/// Those that go on before those that have ended; of each the newest first.
+/// Order of lists: running jobs before ended ones, and the newest first.
 bool is_listed_before(const JobInfo& a, const JobInfo& b);
-/// Which jobs somebody wants to see.
+/// Selects jobs for a list.
 struct JobFilter {
-  std::string name;  ///< they have it in theirs
+  std::string name;  ///< part of the job's name
   std::optional<JobPhase> phase = {};
-  bool failed = false;      ///< they failed, or a task of theirs did
-  std::uint32_t first = 0;  ///< so many of them, as is_listed_before has them; 0: all
+  bool failed = false;      ///< the job or a task of it failed
+  std::uint32_t first = 0;  ///< limit, in the order of is_listed_before; 0: all
   bool takes(const JobInfo& job) const;
-  /// Leaves those, in any order. How many `first` has left out.
+  /// Keeps the selected jobs, in any order. Returns the number of jobs beyond `first`.
   std::uint64_t choose(std::vector<JobInfo>& jobs) const;
   bool operator==(const JobFilter&) const = default;
 };
 
-/// As one node hears another.
+/// How a node hears another.
 struct HeardOf {
   Duration ago{0};         ///< since its last sign of life
   Duration round_trip{0};  ///< of a heartbeat and its answer; zero: not measured
@@ -199,30 +199,30 @@ struct NodeInfo {
   MemberState state = MemberState::alive;
   Endpoint endpoint;
   LoadSummary load;
-  std::uint32_t jobs = 0;  ///< whose record lies there; known of the node that answers only
+  std::uint32_t jobs = 0;  ///< jobs whose record is there; only of the answering node
   std::uint32_t pid = 0;   ///< likewise
-  /// Why it should not be sent to just now, one sentence each; likewise.
+  /// Reasons not to send it requests now, one sentence each; likewise.
   std::vector<std::string> not_ready = {};
-  std::optional<HeardOf> heard = {};  ///< by the node that answers; of itself nothing
+  std::optional<HeardOf> heard = {};  ///< by the answering node; none for itself
   bool operator==(const NodeInfo&) const = default;
 };
 
-/// How far a node's journal was read: so many bytes of this file, and all files before it. File 0: nothing.
+/// Position in a node's journal: so many bytes of this file, and all files before it. File 0: the beginning.
 struct JournalPlace {
   std::uint64_t file = 0, bytes = 0;
-  std::uint32_t of = 0;  ///< which incarnation of the node wrote that file: another one's is another file
+  std::uint32_t of = 0;  ///< incarnation of the node that wrote the file; file numbers of another one differ
   bool operator==(const JournalPlace&) const = default;
 };
-/// A part of what a node's journal says.
+/// A part of a node's journal.
 struct JournalPage {
-  JournalPlace read;  ///< up to there; file 0: there is no more, for now
-  Blob bytes;         ///< a file as libdag/journal/journal.hpp says; null: nothing of it was asked for
-  std::vector<std::string> notices = {};  ///< what could not be read, for people
+  JournalPlace read;  ///< read up to there; file 0: at the end, for now
+  Blob bytes;         ///< a file as in libdag/journal/journal.hpp; null: no part of it was asked for
+  std::vector<std::string> notices = {};  ///< gaps, for people
 };
 
-/// So many outputs are named at once.
+/// Limit of outputs named in an answer.
 inline constexpr std::size_t outputs_told_max = 4096;
-/// A task of a submitted graph of which an output can be asked for.
+/// A task of a submitted graph whose output can be asked for.
 struct OutputInfo {
   std::uint32_t task = 0;
   std::string name;
@@ -231,12 +231,12 @@ struct OutputInfo {
 
 namespace client {
 
-/// A handle for a job: creates nothing. Answered with an Answer whose `job` is new, or that says `elsewhere`.
+/// A handle for a job: creates nothing. Answered with a new `job`, or with `elsewhere`.
 struct AskHandle {
   std::uint64_t number = 0;
 };
-/// Answered when the job is accepted. An answer with `wants_program` comes before that one where the node
-/// does not have the program: send ProgramBytes.
+/// Answered when the job is accepted. If the node does not have the program, an answer with `wants_program`
+/// comes first: send ProgramBytes.
 struct AskSubmit {
   std::uint64_t number = 0;
   JobId job;
@@ -247,21 +247,22 @@ struct AskSubmit {
   bool detached = false;
   /// Tests only: every task supervised, or as it needs.
   bool supervise_all = false;
-  /// Drawn by the client. A node that comes again may give out a handle that was given before and of which
-  /// nobody knows: what is submitted with another key is another job, for which there is no room under that
-  /// number. 0: of a client that does not look.
+  /// Drawn by the client. A node that was restarted may give out a handle again that nobody remembers: a
+  /// submission with another key is another job, and is refused under that number. 0: the client does not
+  /// check.
   std::uint64_t key = 0;
-  /// Only whether it would be accepted; nothing starts.
+  /// Only checks that the job would be accepted; nothing starts.
   bool dry_run = false;
-  /// When the client has gone, the job's outputs are kept as those of a detached job, and AskRetry takes it.
+  /// When the client has gone, the outputs are kept as for a detached job, and AskRetry takes the
+  /// job.
   bool kept = false;
-  /// Of a gateway that retries that job, to itself: these do not travel.
+  /// For a gateway's own retry of that job: these do not travel.
   JobId retries = {};
   bool only_unfinished = false;
 };
-/// Submits a job that has ended once more, as it was; the copy is detached. Or of the copy only those tasks
-/// run that are not done in the job (cell/retried.hpp). Answered by who leads the job, as
-/// soon as the copy is accepted; `job` of the answer is the copy.
+/// Submits a job that has ended once more, unchanged; the copy is detached. With `only_unfinished` the copy
+/// skips tasks that are done in the job (cell/retried.hpp). Answered by the job's leader when the copy is
+/// accepted; `job` of the answer is the copy.
 struct AskRetry {
   std::uint64_t number = 0;
   JobId job;
@@ -270,7 +271,7 @@ struct AskRetry {
 struct AskNodes {
   std::uint64_t number = 0;
 };
-/// No job: those of all whose record is at this node that the filter takes.
+/// No job: all jobs that the filter takes and whose record is at this node.
 struct AskJobs {
   std::uint64_t number = 0;
   std::optional<JobId> job;
@@ -281,82 +282,82 @@ struct AskEnd {
   std::uint64_t number = 0;
   JobId job;
 };
-/// Answered when its tasks are told.
+/// Answered when the job's tasks have been told.
 struct AskCancel {
   std::uint64_t number = 0;
   JobId job;
 };
-/// Goes on with a job that it submitted by another node, which does not lead its record any more: these
-/// tasks it wants, and the end.
+/// Goes on with a job that was submitted by way of another node, which does not lead the job's record any
+/// more: asks for these tasks and the end.
 struct AskFollow {
   std::uint64_t number = 0;
   JobId job;
   std::vector<std::uint32_t> tasks;
-  std::uint64_t key = 0;  ///< as it was submitted with
-  /// It did not submit it, but attaches to it: whoever submitted it stays its client.
+  std::uint64_t key = 0;  ///< as in its AskSubmit
+  /// The client attaches to a job of another client, which stays its client.
   bool attaches = false;
 };
-/// Tasks of the submitted graph with this name; without one, those of which no other task reads the output:
-/// the results. Answered by who leads the job, as long as somebody may ask for outputs.
+/// Tasks of the submitted graph with this name; without a name the results: tasks whose output no other task
+/// reads. Answered by the job's leader, as long as somebody may ask for outputs.
 struct AskOutputs {
   std::uint64_t number = 0;
   JobId job;
   std::string task;
 };
-/// This node ends, with all its processes; answered before it begins to.
+/// Ends this node with all its processes; answered before.
 struct AskShutdown {
   std::uint64_t number = 0;
 };
 
-/// This node is to go, and gets rid of all that it has of jobs; or stays after all. Answered before it begins
-/// to; what is left where, AskJobs of those who lead the jobs says.
+/// Drains this node, or cancels that. Answered before it begins; AskJobs to the leaders of the jobs tells
+/// what is left where.
 struct AskDrain {
   std::uint64_t number = 0;
   bool draining = false;
 };
 
-/// Why tasks of a job are where they are. Answered by who leads it, when its processes have answered or had
-/// their time.
+/// Why tasks of a job are where they are. Answered by the job's leader, when its processes have answered or
+/// had their time.
 struct AskExplain {
   std::uint64_t number = 0;
   JobId job;
   TaskSelector what;
 };
-/// What this node's journal has of a job, or of all jobs what is about each as a whole, a part at a time.
+/// A part of this node's journal of a job; without a job, of the events that concern jobs as a whole.
 struct AskJournal {
   std::uint64_t number = 0;
   std::optional<JobId> job;
   JournalPlace read;  ///< JournalPage::read of the answer before
-  bool logs = false;  ///< only what kernels said and processes printed
-  /// Records about other tasks may be left out. (They may come, too, where it takes more than the record to
-  /// know its task's name.)
+  bool logs = false;  ///< only lines of kernels and output of processes
+  /// Records about other tasks may be left out. (They are included when the record alone does not tell its
+  /// task's name.)
   TaskSelector which = {};
 };
 
-/// Exactly one to each of the above. Without an error it says what was asked for.
+/// The answer to each of the above, exactly one. Without an error it has the requested data.
 struct Answer {
   std::uint64_t number = 0;
   std::optional<Error> error;
   std::optional<JobId> job;
   bool wants_program = false;
-  /// With the error job_elsewhere: where the node listens that leads the job's record, if that is known; to
-  /// AskHandle, where one does that takes jobs.
+  /// With the error job_elsewhere: address of the leader of the job's record, if known; for AskHandle, of a
+  /// node that takes jobs.
   std::string elsewhere;
   std::vector<NodeInfo> nodes;
   std::vector<JobInfo> jobs;
   std::vector<ProcessExplained> explained;
-  std::vector<Life> silent;  ///< processes of the job that did not explain anything in time
+  std::vector<Life> silent;  ///< processes of the job that did not answer in time
   std::optional<JournalPage> journal;
-  std::uint64_t jobs_beyond = 0;         ///< that JobFilter::first has left out
-  std::vector<OutputInfo> outputs = {};  ///< not more than outputs_told_max
+  std::uint64_t jobs_beyond = 0;         ///< jobs that JobFilter::first left out
+  std::vector<OutputInfo> outputs = {};  ///< at most outputs_told_max
 };
 
-/// Keep the output of this task of the graph, and tell me when it is settled.
+/// Keeps the output of this task of the graph; TaskSettled follows when it is settled.
 struct Want {
   JobId job;
   std::uint32_t task = 0;
 };
-/// Nobody will ask for anything of the job any more.
+/// The client will ask for nothing of the job any more.
 struct ForgetJob {
   JobId job;
 };
@@ -365,7 +366,7 @@ struct TaskSettled {
   JobId job;
   std::uint32_t task = 0;
   Outcome outcome = Outcome::none;
-  Blob output;  ///< absent is not empty
+  Blob output;  ///< absent differs from empty
   std::optional<Error> error;
 };
 struct JobEnded {
@@ -373,11 +374,11 @@ struct JobEnded {
   std::optional<Error> stopped;
   JobCounts counts;
 };
-/// Nothing more will come of it from this node, because it does not lead its record any more: AskFollow.
+/// No more news of the job from this node, since it does not lead its record any more: AskFollow.
 struct JobMoved {
   JobId job;
 };
-/// Nothing more will come of it.
+/// The job is lost.
 struct JobLost {
   JobId job;
   Error why;
@@ -394,22 +395,22 @@ using ClientMessage =
 
 namespace keeper {
 
-/// To the keeper of a node: have a worker process of this job. Ends in a WorkerRefused, or in a WorkerUp that
-/// a WorkerDown follows. Of a job that has several nodes to lead its record it also says who does: that node
-/// is told of all worker processes of the job that are there, and how those before them ended.
+/// To the keeper of a node: keep a worker process of this job. Ends in a WorkerRefused, or in a WorkerUp that
+/// a WorkerDown follows. If several nodes may lead the job's record, it also says that the sender leads: the
+/// sender is told of all worker processes of the job that are there, and how earlier ones ended.
 struct StartWorker {
   JobId job;
-  /// Counts the worker processes of a job on that node: only one with a new number is started.
+  /// Counts the worker processes of a job on that node: only a new number starts one.
   std::uint32_t number = 0;
-  /// In which the sender leads; an older one is not listened to. 0: no other node ever will.
+  /// The term in which the sender leads; older terms are ignored. 0: no other node ever leads.
   std::uint32_t term = 0;
   Launch launch;
 };
-/// The job's worker processes there are to end: it has ended, or the node is draining and others go on.
+/// Ends the job's worker processes there: the job has ended, or the node is draining and others go on.
 struct StopWorkers {
   JobId job;
 };
-/// In place of a worker process's number: not its host says this, but who leads the job, to the other nodes.
+/// In place of a worker process's number: sent by the job's leader to the other nodes, not by the host.
 inline constexpr std::uint32_t for_your_knowledge = 0;
 
 struct WorkerUp {
@@ -419,14 +420,14 @@ struct WorkerUp {
   Endpoint endpoint;
   std::uint32_t pid = 0;
 };
-/// Nothing of that life will be heard any more.
+/// No more messages come from that life.
 struct WorkerDown {
   JobId job;
   std::uint32_t number = 0;
   Life life;
   ProcessEnd end = ProcessEnd::stopped_by_us;
   std::string text;  ///< for people: "signal 11 (Segmentation fault)"
-  /// What ran on its lanes, and which lane faulted, where known.
+  /// Attempts that ran on its lanes, and the lane that faulted, where known.
   std::vector<RunningAttempt> running;
   std::optional<std::uint32_t> guilty_lane;
 };
@@ -435,19 +436,19 @@ struct WorkerRefused {
   std::uint32_t number = 0;
   Error why;
 };
-/// To the keeper that leads the job, from a worker process of it: all those of the job that it does not hear,
-/// though they owe it an answer. The newest counts.
+/// To the leader of the job, from a worker process of it: all processes of the job that owe it an answer and
+/// are not heard. The newest message counts.
 struct Unheard {
   JobId job;
   std::vector<Life> lives;
 };
-/// To the keeper of a node: this worker process of the job is to end.
+/// To the keeper of a node: end this worker process of the job.
 struct StopWorker {
   JobId job;
   std::uint32_t number = 0;
 };
-/// To the keeper of a node, from who has led the job's record: another node does, or its record is gone.
-/// Worker processes that this one started there go on when the other one asks for them.
+/// To the keeper of a node, from the former leader of the job's record: another node leads, or the record is
+/// gone. Worker processes that the sender started there go on when the new leader asks for them.
 struct AnotherLeads {
   JobId job;
 };
@@ -456,18 +457,18 @@ struct WantProgram {
 };
 struct ProgramBytes {
   ProgramId program;
-  Blob bytes;  ///< null: the sender does not have it (any more)
+  Blob bytes;  ///< null: the sender does not have the program (any more)
 };
-/// To another node, before a job is accepted: have this program, if need be from me. Answered by HaveProgram
-/// as soon as it is kept there; by nothing when that cannot be.
+/// To another node, before a job is accepted: get this program, from the sender if need be. Answered by
+/// HaveProgram as soon as the program is stored there; not answered when that is impossible.
 struct KeepProgram {
   ProgramId program;
 };
 struct HaveProgram {
   ProgramId program;
 };
-/// To a worker process: who the others of its job are now, and where its cell is. The first one lets it
-/// begin; who comes to lead the job says it again, of those that it knows.
+/// To a worker process: the other processes of its job, and its cell. The first Begin starts it; a new leader
+/// sends another, with the processes that it knows.
 struct Begin {
   JobId job;
   Life cell;
@@ -475,20 +476,20 @@ struct Begin {
   std::vector<Endpoint> others;
 };
 
-/// To a node with a copy of the job's record, from who leads it: a saved state for its disk.
+/// To a node with a copy of the job's record, from the leader: a saved state for its disk.
 struct SaveCopy {
   JobId job;
-  std::string job_name, actor_name;  ///< the second: or of the task
+  std::string job_name, actor_name;  ///< the actor's, or the task's
   KeepSave save;
 };
 
-/// To a node that has come: an earlier life of it has given out handles of jobs up to this count.
+/// To a node that has joined: an earlier life of it has given out handles of jobs up to this count.
 struct JobsGiven {
   std::uint32_t count = 0;
 };
 
-/// To a worker process of the job, from who leads it: why are these tasks where they are? Answered once by
-/// Explained; who does not hear it in time goes without.
+/// To a worker process of the job, from the job's leader: why are these tasks where they are? Answered once
+/// by Explained; the leader does not wait for answers that come late.
 struct Explain {
   JobId job;
   std::uint64_t question = 0;

@@ -213,7 +213,7 @@ void CellReplica::reconfigure(Instant now) {
   // Copies that there are stay, dead ones included, when there is no seat for another: they may come back.
   const std::vector<consensus::Seat>& voters = log_.configuration().voters;
   std::size_t there = std::min(voters.size(), options_.copies_wanted);
-  // Who leaves may have been joined by the one that takes its place: then one more was never wanted.
+  // A leaving replica whose replacement has joined does not need another one.
   const bool one_leaves = std::any_of(voters.begin(), voters.end(), [&](const consensus::Seat& seat) {
     return std::find(leaving_.begin(), leaving_.end(), seat) != leaving_.end();
   });

@@ -1,5 +1,5 @@
 #pragma once
-// What is attached to a job's record for whoever leads it, as the bytes that the record keeps.
+// Data attached to a job's record for the leader, and the bytes that the record keeps.
 
 #include "dag/blob.hpp"
 #include "libdag/keeper/messages.hpp"
@@ -7,7 +7,7 @@
 namespace dag {
 
 Blob bytes_of(const Submission& submission);
-/// Throws Failure (log_damaged) when it is none.
+/// Throws Failure (log_damaged) when the bytes are no submission.
 Submission submission_of(const Blob& bytes);
 
 }  // namespace dag
