@@ -8,7 +8,7 @@
 namespace dag {
 namespace {
 
-/// Of every shard.
+/// The first epoch of every shard.
 constexpr Epoch first_epoch{1, 1};
 
 }  // namespace
@@ -186,7 +186,7 @@ bool Cell::by(const OutputName& name) const {
   return name.attempt.number == 1 && by_first_try(name.attempt.epoch, message::bit_of(name.task)) != 0;
 }
 
-/// What is meant by an outcome of which only the name was said.
+/// The record of an outcome that was told by name only.
 OutcomeRecord Cell::plain_record(const OutputName& name) const {
   OutcomeRecord plain;
   plain.task = name.task;

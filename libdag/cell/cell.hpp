@@ -1,27 +1,27 @@
 #pragma once
-// The cell of a job: its record, and who is the home of which shard. It schedules nothing.
+// The cell of a job: keeps its record and gives its shards to homes. It schedules nothing.
 //
-// It is a state machine: what it knows is what it was told (command.hpp), in that order and nothing else, so
-// several replicas that are told the same come to the same, and each can go on where another was. What it
-// says leaves only from the one that leads (`lead`); a new leader says again what the one before it may not
-// have got to say. Homes are given out by it, so by its log: a count is enough of an epoch, and its term
-// stays 1, whoever leads.
+// A state machine: its state follows from its commands (command.hpp), in their order and nothing else. So
+// replicas with the same commands have the same state, and each can go on in place of another. Effects
+// leave only from the leader (`lead`); a new leader repeats those that its predecessor may not have sent.
+// Homes are given out by way of the log: a count is enough for an epoch, and its term stays 1 under all
+// leaders.
 //
-// It records what the current home of a shard says, in the order of its saying and together with all that it
-// rests on (said_steps.hpp), and tells the home; clients see an outcome only when it is recorded. When a life
-// is found dead, its shards go to others under a higher epoch, together with all that is settled of them.
-// When no life is left that may have them, they wait without a home, and the next life that comes up gets
-// them.
+// It records the outcomes from the current home of a shard, in the order of the home's messages and together
+// with all that they rest on (said_steps.hpp), and tells the home. Clients see an outcome only when it is
+// settled. When a life is found dead, its shards go to other lives under a higher epoch, together with all
+// settled outcomes of them. If no life is left that may have them, they wait without a home for the next life
+// that comes up.
 //
-// It also counts how often a task took its process down, or may have, because the task's home may have died
-// of it; the state that tells of a death tells of that, so no home starts the task again without knowing. How
-// often
-// a kernel just failed, homes count and tell it before they try again, and a later home is told with the
+// It also counts how often a task crashed its process, or may have, because the task's
+// home may have died of it. The message that tells of a death tells the count, so no
+// home starts the task again without knowing. Kernels that just fail are counted by
+// homes, which tell the cell before they try again; a later home gets the count with the
 // shard.
 //
-// Why it ends: each home counts its open rows down and says so with each cut; a cut that leaves nothing open
-// in any shard ends the job. So does cancelling it (every home ends its rows), or a failure that a home
-// reports.
+// Why it ends: each home counts its open rows down and reports the number with each cut; a cut that leaves no
+// row open in any shard ends the job. Cancelling the job (every home ends its rows) and a failure that a home
+// reports end it, too.
 
 #include <cstdint>
 #include <map>
@@ -41,38 +41,38 @@
 
 namespace dag {
 
-/// Names a client of a cell: one Session, one `dag show --follow`.
+/// Names a client of a cell: a Session, or a `dag show --follow`.
 struct ClientId {
   std::uint64_t value = 0;
   auto operator<=>(const ClientId&) const = default;
 };
 
 struct CellOptions {
-  Life self;  ///< of the process that it is in
-  /// Shards of a dead life go to the lives with the fewest, drawn by this seed among equals.
+  Life self;  ///< the life that the cell is in
+  /// Shards of a dead life go to the lives with the fewest; this seed decides among equals.
   std::uint64_t seed = 0;
-  /// Whether lives that lead the cell may be homes and run attempts. If not, they are members all the same:
-  /// their messages are let in, and their runners get outputs for the client and keep copies of saves.
+  /// True: lives that lead the cell may be homes and run attempts. If not, they are still members: their
+  /// messages are let in, and their runners get outputs for the client and keep copies of saves.
   bool self_runs = true;
-  /// From when deadlines count, by the clock of this process; left out: from begin(). A task is late when its
-  /// outcome is recorded, and so seen by anybody, after its deadline.
+  /// Start of deadlines, by the clock of this process; if not set, begin(). A task is late when its outcome
+  /// is settled, and so visible, after its deadline.
   std::optional<Instant> submitted = std::nullopt;
   std::uint32_t replicas = 1;
-  /// A plan that takes no more than this is told to all; a larger one to those who ask what the job is.
+  /// A plan up to this size is sent to all members; a larger one only on request.
   std::size_t small_plan_bytes_max = std::size_t{32} << 10;
-  /// For the simulator's own test: which rule is broken on purpose.
+  /// For the simulator's own test: the rule that is broken on purpose.
   Planted planted = Planted::nothing;
 };
 
-/// A task that the client follows is settled. The value is inside the record, or lies with the holders
+/// A task that the client follows is settled. The value is inside the record, or the holders have it
 /// (Runner::bring gets it).
 struct TellClient {
   ClientId client;
   OutcomeRecord record;
   std::vector<Life> holders;
 };
-/// Every row is final and settled, or the job was stopped. `stopped` says why when it did not come to its
-/// end.
+/// Every row is final and settled, or the job was stopped; then `stopped` has the
+/// reason.
 struct JobEnded {
   std::optional<Error> stopped;
   bool cancelled = false;
@@ -82,58 +82,59 @@ using CellEffect = std::variant<SendMessage, TellClient, JobEnded>;
 class Cell : private RecordedOutcomes {
  public:
   Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
-  /// Goes on where another was. What the options say that the snapshot says, too, they say in vain.
+  /// Goes on from a snapshot. The snapshot overrides options that it has, too.
   Cell(CellOptions options, const CellSnapshot& from, RecordSink& records);
 
-  /// Any of what follows, but for clients.
+  /// Applies a command, each of which is a function below. Clients' questions are no commands.
   void apply(CellCommand command, std::uint32_t term, Instant now);
-  /// Another process leads, in this term. `begin` when nobody did before.
+  /// Another process leads, in this term. Begins the job when no process led before.
   void lead(const command::Lead& word, std::uint32_t term, Instant now);
 
-  /// Gives the shards to those of `lives` that run: shard i to homes[i] when given, else in turn. `lives`
-  /// holds the cell's own. When none runs yet, the first that comes up begins.
+  /// Gives the shards to those of `lives` that run tasks: shard i to homes[i] if given, else in turn. `lives`
+  /// contains the cell's own. If none runs tasks yet, the job begins with the first that comes up.
   void begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant now);
-  /// Whether anything would come of that message.
+  /// True: the message would have an effect.
   bool believes(Life from, const JobMessage& message) const;
   void on_message(Life from, const JobMessage& message, Instant now);
   void on_life_up(Life life, Instant now) { on_lives_up({life}, now); }
   void on_lives_up(const std::vector<Life>& lives, Instant now);
-  /// Tasks that took the process down are charged with a try, and those that may have are suspects
-  /// (supervision/blame.hpp says which those are); homes learn that together with the death.
+  /// Tasks that crashed the process are charged with a try, and tasks that may have are suspects
+  /// (supervision/blame.hpp decides which); homes learn that together with the death.
   void on_life_down(Life life, Instant now, const LifeEnd& how = {});
 
   /// Tells the client of these tasks of the graph, now or when they are settled; no tasks: of all of them.
   void follow(ClientId client, const std::vector<TaskId>& tasks, Instant now);
-  /// The client will want the bytes: they are kept. To be asked early; later they may have to be made again.
+  /// Keeps these outputs for the client. To be called early; later they may have to be made
+  /// again.
   void keep(const std::vector<TaskId>& tasks, Instant now);
   bool keeps(TaskId task) const { return kept_.contains(task); }
   void forget(ClientId client);
-  /// These tasks, or the whole job when there are none.
+  /// Cancels these tasks, or the whole job when there are none.
   void cancel(const std::vector<TaskId>& tasks, Instant now);
   void stop(Error why, Instant now);
-  /// Nobody will ask for anything of the job any more: homes and runners let go of it. Until then a settled
+  /// Nobody will ask for anything of the job any more: homes and runners free its data. Until then a settled
   /// output can be had, or made again, also when the job has ended.
   void close();
 
-  /// For records, where a job is led from now on that others led: what it has come to, and how it began and
-  /// ended if that may have been lost with them. Looks at all that is settled.
+  /// Records a summary when this process comes to lead the job: all settled outcomes, and the job's begin and
+  /// end, whose records the former leader may have lost.
   void say_so_far(Instant now);
 
   const message::JobState& state() const { return state_; }
   const std::shared_ptr<const JobPlan>& plan() const { return plan_; }
-  /// What whoever began it wanted to find again.
+  /// Data that the job's creator attached.
   const Blob& attached() const { return attached_; }
-  /// Nobody will ask for anything of the job.
+  /// True: nobody will ask for anything of the job.
   bool is_closed() const { return state_.ended && state_.lives.empty(); }
-  /// How the job ended, or was stopped; nothing while it goes on.
+  /// How the job ended, or was stopped; none while it goes on.
   std::optional<JobEnded> ended() const;
-  /// Of a cell with several replicas.
+  /// The state of the cell, for its replicas.
   CellSnapshot snapshot() const;
   const CellCounts& counts() const { return counts_; }
-  /// The settled record of a task, if it is settled (and remembered).
+  /// The record of a task, if the task is settled (and remembered).
   std::optional<OutcomeRecord> settled(TaskId task) const;
-  /// Tasks of the graph whose outputs somebody who retries the job would read again, and the record has not:
-  /// who keeps what the job leaves should have them. Not more than unread_max.
+  /// Tasks of the graph whose outputs a retry of the job would read again and the record does not have:
+  /// results storage should keep them. At most unread_max.
   std::vector<std::uint32_t> unread() const;
   static constexpr std::size_t unread_max = 4096;
   std::vector<CellEffect> take_effects();
@@ -144,7 +145,7 @@ class Cell : private RecordedOutcomes {
     std::uint64_t position = 0;  ///< of the newest Settled sent
     std::uint64_t outcomes = 0;  ///< number of the newest Outcomes heard in this epoch
     std::uint64_t rows_open = 0;
-    bool heard = false;  ///< rows_open is from this epoch
+    bool heard = false;  ///< rows_open is of this epoch
   };
 
   std::uint64_t by_first_try(Epoch epoch, const message::TaskBits& tasks) const override;
@@ -159,7 +160,7 @@ class Cell : private RecordedOutcomes {
                         std::map<std::uint32_t, message::Settled>& news, Instant now);
   void settle(std::uint32_t shard, OutcomeRecord record, std::map<std::uint32_t, message::Settled>& news,
               Instant now);
-  /// `what` makes what is recorded; it is not called when nobody listens.
+  /// `what` makes the record; it is not called when nobody listens.
   template <class What>
   void say(TaskId task, AttemptId attempt, Instant now, What&& what) {
     if (!records_.enabled()) return;
@@ -173,7 +174,7 @@ class Cell : private RecordedOutcomes {
   void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
   message::Assign assignment(std::uint32_t shard) const;
-  /// Visits what is recorded of a shard, each record and its home, in the order of settling. A task that was
+  /// Visits the recorded outcomes of a shard with their homes, in the order of settling. A task that was
   /// fixed before it ended is visited twice: as it grew, and as it ended.
   template <class Visit>
   void each_settled(std::uint32_t shard, Visit&& visit) const {
@@ -215,37 +216,37 @@ class Cell : private RecordedOutcomes {
   RecordSink& records_;
   message::JobState state_;
   bool done_ = false;
-  /// Whether a home may have to be counted again: some shard is not at this process, or the job can lose this
-  /// process. If not, only the tasks of the graph are remembered.
+  /// True: a home may have to be recounted, since some shard is not at this process, or the job can lose this
+  /// process. If not, only tasks of the graph are remembered.
   bool recountable_ = false;
-  /// One bit per task of the graph: those of which only the name is known, by the epoch of the home that ran
-  /// them; and those whose end a client wants to hear.
+  /// Bits per task of the graph: tasks of which only the name is known, by the epoch of the home that ran
+  /// them; and tasks whose end a client wants to hear.
   std::map<Epoch, std::vector<std::uint64_t>> first_try_;
   std::vector<std::uint64_t> followed_;
-  /// The same for those that a task reads which failed, or did not run: its job may be retried, so what is
-  /// inline of them stays. Not in a snapshot: outcomes say it.
+  /// Bits of tasks read by a task that failed or did not run: their inline outputs are kept, since the job
+  /// may be retried. Not in a snapshot, as it follows from the outcomes.
   std::vector<std::uint64_t> read_by_unfinished_;
-  /// Per shard, in the order of settling; a task whose attempt was fixed before it ended is there twice.
+  /// Per shard, in the order of settling; a task whose attempt was fixed before it ended is listed twice.
   std::vector<std::vector<TaskId>> log_;
-  /// Tasks that were fixed as what they spawned: the record with outcome `none`.
+  /// Tasks whose attempt was fixed when it spawned: their record has outcome `none`.
   std::map<TaskId, OutcomeRecord> grown_;
   std::map<TaskId, Entry> settled_;
   std::vector<Stream> streams_;
   SaidSteps steps_;
-  /// Per task of the graph: other shards with successors of it that start only when it is settled.
+  /// Per task of the graph: other shards with successors that start only when the task is settled.
   std::map<std::uint32_t, std::vector<std::uint32_t>> listeners_;
-  /// How often the kernel of tasks that are not settled failed, where another home may have to know.
+  /// Failed tries of tasks that are not settled, where another home may have to know them.
   std::map<TaskId, std::uint32_t> tried_;
-  /// Tasks that may run only once, or not twice at a time, were started, and are not settled.
+  /// Unsettled tasks that were started and may run only once, or not twice at a time.
   std::set<TaskId> started_;
   std::map<TaskId, std::set<ClientId>> followers_;
   std::set<TaskId> kept_;
   std::set<TaskId> cancelled_;
-  /// Of each process that died, the newest life that did: it does not come back, whoever thinks it is there.
+  /// The newest dead life of each process: a dead life does not come back, even if a member believes so.
   std::map<ProcessId, Incarnation> gone_;
-  /// Who took part when the job was closed.
+  /// Members when the job was closed.
   std::vector<Life> closed_;
-  /// What attempts spawned, by its first task. Kept for records, so only when somebody listens.
+  /// Fragments that attempts spawned, by first task. For records, so kept only when somebody listens.
   std::map<TaskId, std::shared_ptr<const detail::Fragment>> spawned_;
   CellCounts counts_;
   std::vector<CellEffect> effects_;

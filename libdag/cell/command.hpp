@@ -1,7 +1,7 @@
 #pragma once
-// What a cell is told, as its log keeps it: a cell is what these made of it, one after the other, so each of
-// its replicas comes to the same. Everything that a cell knows came by one of them, but for whom its clients
-// are.
+// Commands of a cell, as its log keeps them: replicas that apply the same commands come to the
+// same state. Everything that a cell knows came by a command, except which clients belong to
+// it.
 
 #include <optional>
 #include <string>
@@ -13,29 +13,29 @@
 
 namespace dag {
 
-/// How a life ended, as far as whoever watched its process knows.
+/// How a life ended, as far as the watcher of its process knows.
 struct LifeEnd {
   ProcessEnd end = ProcessEnd::went_with_node;
   std::string what;  ///< for people: "signal 11 (Segmentation fault)"
-  /// What ran on its lanes; `suspected` is the cell's own to count.
+  /// Attempts that ran on its lanes; the cell itself sets `suspected`.
   std::vector<RunningAttempt> running;
   std::optional<std::uint32_t> guilty_lane;
 };
 
 namespace command {
 
-/// The first of each leader: who it is, and what it knows of lives that its cell may not know. The first of
-/// all begins the job.
+/// The first command of each leader: its life, and lives that its cell may not know. The first of all begins
+/// the job.
 struct Lead {
   Life leader;
   std::vector<Life> up, down;
 };
-/// A home said this: Outcomes or JobFailed.
+/// A message of a home: Outcomes or JobFailed.
 struct Said {
   Life from;
   JobMessage message;
 };
-/// All at once, so that they share the shards that nobody has.
+/// All at once, so that they share the shards that have no home.
 struct LivesUp {
   std::vector<Life> lives;
 };
@@ -46,7 +46,7 @@ struct LifeDown {
 struct Keep {
   std::vector<TaskId> tasks;
 };
-/// These tasks, or the whole job when there are none.
+/// Cancels these tasks, or the whole job when there are none.
 struct Cancel {
   std::vector<TaskId> tasks;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Which tasks of a job that has ended are done (retried.hpp says what that means). Looks at its record alone.
+// Finds the done tasks of a job that has ended (retried.hpp defines done). Reads the job's record alone.
 
 #include <map>
 #include <optional>
@@ -15,13 +15,13 @@ class DoneTasks {
 
   bool is_done(std::uint32_t task) const { return done_[task]; }
   const std::vector<bool>& all() const { return done_; }
-  /// The task of the graph that it comes from by spawning; none: what spawned it does not count.
+  /// The task of the graph that it was spawned from; none: the spawning attempt does not count.
   std::optional<std::uint32_t> root_of(TaskId task) const;
-  /// Whose output the task's is: its own, or that of what it became.
+  /// The task whose output is the task's: itself, or the task that it became.
   TaskId owner_of(std::uint32_t task) const;
 
  private:
-  /// Tasks that one spawned.
+  /// Tasks that an attempt spawned.
   struct Part {
     TaskId parent;
     std::uint32_t size = 0;
@@ -45,13 +45,13 @@ class DoneTasks {
   const OutputsHeld& outputs_;
   const detail::Fragment& graph_;
   std::vector<bool> done_, needed_, finished_, spawned_;
-  std::map<TaskId, const OutcomeRecord*> records_;  ///< of tasks that ended, where there is one
-  std::map<TaskId, Part> parts_;                    ///< by their first task
-  std::map<TaskId, TaskId> first_of_;               ///< of a task that spawned some: the first of them
+  std::map<TaskId, const OutcomeRecord*> records_;  ///< of ended tasks that have one
+  std::map<TaskId, Part> parts_;                    ///< by first task
+  std::map<TaskId, TaskId> first_of_;               ///< first spawned task of a task
   std::vector<std::uint32_t> first_successor_, successors_;
   std::vector<std::vector<std::uint32_t>> together_;
   std::multimap<std::uint32_t, std::size_t> together_of_;  ///< by task
-  /// Tasks that run again, and done ones whose output is read again: to be looked at.
+  /// Tasks that run again, and done ones whose output is read again; not examined yet.
   std::vector<std::uint32_t> again_, read_;
 };
 

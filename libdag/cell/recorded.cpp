@@ -1,5 +1,5 @@
-// What a cell tells the record: which tasks there are, how each ended, when the job began and was over; and
-// where another leader goes on with it, what it has come to.
+// The cell's records: the tasks that exist, how each ended, when the job began and ended; and a summary when
+// another leader goes on with the job.
 
 #include <algorithm>
 
@@ -50,7 +50,7 @@ void Cell::say_graph(const detail::Fragment& graph, TaskId first, const OutcomeR
   writer.finish();
 }
 
-/// What another job had done: none of it is said by a home.
+/// Records the tasks that another job had done: no home tells of them.
 void Cell::say_done(Instant now) {
   if (!records_.enabled()) return;
   for (const auto& [task, growth] : grown_) say_known(growth, now);
@@ -67,7 +67,7 @@ void Cell::say_done(Instant now) {
   }
 }
 
-/// What an attempt spawned: before any task of it is settled, perhaps in the same cut.
+/// Records the tasks that an attempt spawned: before any of them is settled, perhaps in the same cut.
 void Cell::say_known(const OutcomeRecord& growth, Instant now) {
   say(growth.task, growth.attempt, now, [&] {
     spawned_.emplace(growth.first_spawned, growth.spawned);
@@ -91,8 +91,8 @@ recorded::Settled Cell::recorded_of(const OutcomeRecord& said, std::optional<Ins
   if (index >= fragment->size()) return settled;
   settled.name = fragment->name(index);
   const auto deadline = fragment->policy(index).deadline;
-  // What is skipped was not to be done, so it cannot be late.
-  // Nor can anybody say it who began with a snapshot: when the job was submitted is not in it.
+  // A skipped task cannot be late. Lateness is unknown to a cell that began with a snapshot, which lacks the
+  // time of submission.
   if (now && deadline && options_.submitted && said.outcome != Outcome::skipped) {
     settled.late = std::max(*now - later(*options_.submitted, *deadline), Duration{0});
   }

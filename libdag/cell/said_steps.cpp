@@ -70,7 +70,7 @@ void SaidSteps::say(message::Outcomes outcomes) {
   find_awaited();
   Stream& stream = streams_[outcomes.shard];
   stream.epoch = outcomes.epoch;
-  // What is recorded stands, and nobody withdraws it: he could not know better than the record.
+  // Recorded steps stand, and a home never withdraws them: it cannot know better than the record.
   DAG_CHECK(outcomes.first_step >= stream.taken && outcomes.first_step <= stream.said);
   while (stream.said > outcomes.first_step) {
     message::Outcomes& last = stream.cuts.back();
@@ -103,7 +103,7 @@ std::vector<message::Outcomes> SaidSteps::waiting(std::uint32_t shard) const {
   const Stream& stream = streams_[shard];
   std::vector<message::Outcomes> cuts(stream.cuts.begin(), stream.cuts.end());
   for (message::Outcomes& cut : cuts) {
-    // Of the first one some steps may have been taken out, of any the last ones withdrawn.
+    // Steps of the first cut may have been recorded; the last steps of any cut may have been withdrawn.
     const auto gone = static_cast<std::ptrdiff_t>(std::max(stream.taken, cut.first_step) - cut.first_step);
     const message::OutcomeStep begin =
         gone == 0 ? message::OutcomeStep{} : cut.steps[static_cast<std::size_t>(gone) - 1];

@@ -1,14 +1,14 @@
 #pragma once
-// What homes have said and the cell has not recorded yet: which steps may be recorded now. Decides nothing
-// about what recording means (cell.hpp).
+// Steps that homes have reported and the cell has not recorded yet; decides which may be recorded now.
+// cell.hpp does the recording.
 //
-// A step rests on those before it of its own home, and on rows of other shards that it names. It may be
-// recorded when all of these are, or will be together with it. Homes run ahead of the record, each row of one
-// resting on rows of the other in turn; did each wait until the other's are recorded, the record would go one
-// such turn per round trip. So the choice is the largest one that is closed: for each home the longest
-// beginning of its steps such that every need of it is recorded, or in the chosen beginning of another. It is
-// found from above: begin with all steps, cut each home's off at the first that needs something outside,
-// until nothing changes. Each round takes steps away or is the last.
+// A step rests on earlier steps of its own home, and on rows of other shards that it names. It may be
+// recorded when all of these are recorded, or will be together with it. Homes run ahead of the record, and
+// rows of two homes may rest on each other in turn: if each home waited for the other's record, the record
+// would advance one such turn per round trip. So the largest closed set is chosen: for each home the longest
+// prefix of its steps whose needs are all recorded, or in the chosen prefix of another home. It is found from
+// above: begin with all steps, cut each home's prefix at the first step that needs something outside, until
+// nothing changes. Each round removes steps or is the last.
 
 #include <cstdint>
 #include <deque>
@@ -21,17 +21,17 @@
 
 namespace dag {
 
-/// What is recorded already.
+/// The outcomes that are recorded already.
 class RecordedOutcomes {
  public:
   virtual ~RecordedOutcomes() = default;
-  /// Those of `tasks` that are recorded by attempt 1 of `epoch`.
+  /// The bits of `tasks` that are recorded by attempt 1 of `epoch`.
   virtual std::uint64_t by_first_try(Epoch epoch, const message::TaskBits& tasks) const = 0;
-  /// Recorded by this attempt.
+  /// True: recorded by this attempt.
   virtual bool by(const OutputName& name) const = 0;
 };
 
-/// A step that is to be recorded, and whose it is.
+/// A step to be recorded, with its shard.
 struct RipeStep {
   std::uint32_t shard = 0;
   std::span<const message::TaskBits> first_try;
@@ -43,31 +43,31 @@ class SaidSteps {
  public:
   explicit SaidSteps(std::shared_ptr<const JobPlan> plan);
 
-  /// The home of a shard says this; it withdraws what it said before from `outcomes.first_step` on.
+  /// A report of a shard's home; it withdraws earlier reports from `outcomes.first_step` on.
   void say(message::Outcomes outcomes);
-  /// The home of a shard is gone, and what it said with it. The next one counts its steps from 0.
+  /// Drops the reports of a shard's home, which is gone. The next home counts its steps from 0.
   void forget(std::uint32_t shard);
-  /// What waits of the present home: one Outcomes for each that it said, without what was taken out.
+  /// Unrecorded reports of the present home: one Outcomes for each report, without recorded steps.
   std::vector<message::Outcomes> waiting(std::uint32_t shard) const;
-  /// Goes on from there, where `taken` of the home's steps were taken out. Of a shard that said nothing yet.
+  /// Restores a shard without reports: `taken` of the home's steps were recorded, `waiting` were not.
   void restore(std::uint32_t shard, Epoch epoch, std::uint64_t taken, std::vector<message::Outcomes> waiting);
-  /// Takes out what may be recorded, each home's steps in their order.
+  /// Takes out the steps that may be recorded, each home's in order.
   void take(const RecordedOutcomes& recorded, const std::function<void(const RipeStep&)>& record);
 
-  /// Steps of the present home that were taken out.
+  /// Recorded steps of the present home.
   std::uint64_t taken(std::uint32_t shard) const { return streams_[shard].taken; }
-  /// Rows in steps that were not.
+  /// Rows in steps that are not recorded.
   std::uint64_t rows_waiting(std::uint32_t shard) const { return streams_[shard].rows_waiting; }
 
  private:
   struct Stream {
     Epoch epoch;
-    std::uint64_t taken = 0;  ///< also the number of the first step that waits
-    std::uint64_t said = 0;   ///< one more than the number of the last
+    std::uint64_t taken = 0;  ///< also the number of the first waiting step
+    std::uint64_t said = 0;   ///< one more than the last step's number
     std::deque<message::Outcomes> cuts;
     std::uint64_t rows_waiting = 0;
   };
-  /// Where a row that other shards wait for was said.
+  /// Position of a report of a row that other shards wait for.
   struct Said {
     AttemptId attempt;
     std::uint64_t step = 0;
@@ -81,7 +81,7 @@ class SaidSteps {
   bool chosen(const OutputName& name, const std::vector<std::uint64_t>& limits) const;
   bool holds(const message::Outcomes& cut, std::size_t step, const RecordedOutcomes& recorded,
              const std::vector<std::uint64_t>& limits) const;
-  /// The number of the first step of the stream below `limit` that does not hold; else `limit`.
+  /// The number of the stream's first step below `limit` whose needs are not met; else `limit`.
   std::uint64_t first_open(const Stream& stream, std::uint64_t limit, const RecordedOutcomes& recorded,
                            const std::vector<std::uint64_t>& limits) const;
   bool awaited(TaskId task) const {
@@ -91,12 +91,12 @@ class SaidSteps {
 
   std::shared_ptr<const JobPlan> plan_;
   std::vector<Stream> streams_;
-  /// One bit per task of the graph: another shard has a successor of it.
+  /// Bits per task of the graph: another shard has a successor of it.
   std::vector<std::uint64_t> awaited_;
-  /// Per task of the graph, when it is awaited, and was said by attempt 1 of its home's epoch: in which step,
+  /// Per awaited task of the graph that attempt 1 of its home's epoch ended: number of the reporting step,
   /// plus 1.
   std::vector<std::uint64_t> said_first_;
-  /// Awaited ones that were said by another attempt.
+  /// Awaited tasks that another attempt ended.
   std::map<TaskId, Said> said_;
 };
 

@@ -1,4 +1,4 @@
-// Who leads: asking for votes, giving them, handing leadership on.
+// Election of a leader: requests for votes, votes, and hand-over of leadership.
 
 #include <limits>
 
@@ -37,7 +37,7 @@ bool Replica::may_lead() const {
   return configuration_index_ > settled_ && configuration_at(configuration_index_ - 1).second->votes(self());
 }
 
-/// Who has a vote tries first, of those who stay.
+/// Voters try first; leaving voters and non-voters wait for longer.
 void Replica::wait_for_election(Instant now) {
   const auto spread = static_cast<std::uint64_t>(patience().count());
   const int times = !configuration_.votes(self()) ? 3 : leaving_ ? 2 : 1;
@@ -113,7 +113,7 @@ void Replica::count_votes(Instant now) {
 /// A seat without a log votes, too: it has promised nothing, and may be needed to settle that it is a voter.
 void Replica::heard(const AskVote& ask, Instant now) {
   if (!snapshot_ && planted(Planted::empty_does_not_vote)) return;
-  stir(now);  // Who asks has missed this leader.
+  stir(now);  // The candidate has missed this leader.
   VoteAnswer answer{self(), vote_.term, false, ask.pre};
   if (ask.pre) {
     answer.granted =

@@ -1,5 +1,5 @@
 #pragma once
-// What a replicated log consists of: entries, and who holds copies of it.
+// Entries of a replicated log, and the set of its copies.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,18 +12,18 @@
 namespace dag::consensus {
 
 using Term = std::uint32_t;
-/// Of an entry, from 1. Index 0 is what the log began with.
+/// Position of an entry, from 1. Index 0 is the initial state of the log.
 using Index = std::uint64_t;
 
-/// One copy's place: a node, and the disk that the copy lies on. A node that comes back with an empty disk,
-/// or with a log that is damaged, takes another seat: what the old one had promised nobody remembers there.
+/// A copy's place: a node and the disk that the copy lies on. A node that comes back with an empty disk, or
+/// with a damaged log, takes another seat, because the promises of the old seat are forgotten there.
 struct Seat {
   ProcessId node;
   std::uint64_t disk = 0;
   auto operator<=>(const Seat&) const = default;
 };
 
-/// Who holds copies, and whose words count. Sorted by seat; nobody is in both.
+/// The seats that hold copies, and which of them vote. Sorted; no seat is in both lists.
 struct Configuration {
   std::vector<Seat> voters;
   std::vector<Seat> learners;  ///< get the log, and do not vote
@@ -48,8 +48,8 @@ struct Entry {
   Configuration configuration = {};
 };
 
-/// The state after `index`, instead of the entries up to there. The one at index 0 is the genesis: who begins
-/// the log.
+/// The state after `index`, in place of the entries up to there. The snapshot at index 0 is the genesis,
+/// which begins the log.
 struct Snapshot {
   Index index = 0;
   Term term = 0;
@@ -57,7 +57,7 @@ struct Snapshot {
   Blob state;
 };
 
-/// The vote of a term: nobody twice.
+/// The vote in a term, given at most once.
 struct Vote {
   Term term = 0;
   std::optional<ProcessId> candidate;

@@ -1,6 +1,6 @@
 #pragma once
-// What replicas of one log say to each other. Each message carries the seat of its sender: who counts a word
-// looks whether that seat has one.
+// Messages between the replicas of a log. Each message carries its sender's seat: a vote or acknowledgement
+// counts only from a seat that has a vote.
 
 #include <variant>
 
@@ -15,16 +15,16 @@ struct AskVote {
   Index last_index = 0;
   Term last_term = 0;
   bool pre = false;       ///< only asks
-  bool transfer = false;  ///< the leader wants it: its followers need not wait for its silence
+  bool transfer = false;  ///< wanted by the leader: followers need not wait for its silence
 };
 struct VoteAnswer {
   Seat from;
-  Term term = 0;  ///< the asked one when granted, else that of who answers
+  Term term = 0;  ///< the asked term if granted, else the answering seat's
   bool granted = false;
   bool pre = false;
 };
 
-/// Entries behind `previous_index`, or none: then it is a sign of life.
+/// Entries behind `previous_index`; a sign of life if there are none.
 struct Append {
   Seat from;
   Term term = 0;
@@ -38,14 +38,14 @@ struct Append {
 struct AppendAnswer {
   Seat from;
   Term term = 0;
-  /// The entries up to `index` are on the disk. If not: the log differs behind `index`.
+  /// The log matches and has the entries up to `index` on the disk. Else: the log differs behind `index`.
   bool matches = false;
   Index index = 0;
   bool empty = false;  ///< has no log at all: wants a snapshot
   std::uint64_t beat = 0;
 };
 
-/// A piece of a snapshot's state, for who is behind the beginning of the leader's log.
+/// A piece of a snapshot's state, for a seat that lacks entries before the leader's log begins.
 struct SnapshotPiece {
   Seat from;
   Term term = 0;
@@ -65,21 +65,21 @@ struct SnapshotAnswer {
   std::uint64_t beat = 0;
 };
 
-/// "Be leader now": who sends it has stopped taking commands, and who gets it has all of them.
+/// "Be leader now": the sender takes no more commands, and the receiver has all entries.
 struct TakeOver {
   Seat from;
   Term term = 0;
 };
 
-/// To who speaks as the leader of a term that is over. (An answer of its own kind, because one that looks
-/// like the answer to something of this term could be taken for one, by a leader that also led the older
-/// term.)
+/// Answers the leader of a term that is over. (A separate message, since a leader that led
+/// the older term and leads this one could take a common answer for one to its present
+/// messages.)
 struct Outdated {
   Seat from;
   Term term = 0;
 };
 
-/// The answer of who has let go of this log because it is not needed any more: nobody needs a copy.
+/// Answer of a node that has removed this log because no copy is needed any more.
 struct Over {
   Seat from;
   Term term = 0;

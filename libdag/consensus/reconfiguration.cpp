@@ -49,7 +49,7 @@ std::optional<Configuration> next_change(const Replica& leader, const std::vecto
   };
   const std::size_t staying_voters = count(to, stays);
   if (to.voters.size() > copies_wanted && staying_voters >= copies_wanted) {
-    // Who is dead, then who is leaving; else the last in the ranking, who leads last of all.
+    // Remove a dead seat, else a leaving one, else the last in the ranking; the leader last of all.
     const auto worth = [&](const Seat& seat) {
       if (!is_alive(seat)) return std::size_t{0};
       if (leaves(seat)) return std::size_t{1};

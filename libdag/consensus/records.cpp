@@ -27,7 +27,7 @@ enum Kind : std::uint8_t {
 using Whole = std::tuple<Term, std::optional<ProcessId>, Configuration, Blob, std::vector<Entry>>;
 /// The runs of an IdSet.
 using Runs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-/// Of a Whole, in bytes. What is written of it is put together in append_snapshot.
+/// A piece of an encoded Whole. append_snapshot puts the whole encoding together.
 struct PiecePayload {
   std::uint64_t offset = 0, size_bytes = 0;  ///< of all pieces
   std::span<const std::byte> bytes;
@@ -81,7 +81,7 @@ class WholeBytes {
     dag::encode(before_, static_cast<bool>(snapshot.state));
     before_.align(8);
     before_.count(snapshot.state.size_bytes());
-    // What follows is aligned as if all lay in one place.
+    // The part behind is aligned as in a single buffer.
     const std::size_t begins = before_.bytes().size() + snapshot.state.size_bytes();
     for (std::size_t i = 0; i < begins % 8; ++i) dag::encode(behind_, std::byte{0});
     dag::encode(behind_, stored.entries);

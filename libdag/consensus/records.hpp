@@ -1,15 +1,16 @@
 #pragma once
 // A replica's changes as records of the node's log (libdag/log), and back: all logs of a node share one file.
 //
-// The beginning of that file goes when nobody needs it (nodes/disk). A snapshot is what lets it go: its
-// records hold all that is stored of the job then, also its vote and the entries behind the snapshot. Not
-// written again one by one: whoever dies in between would have cut off entries that it had acknowledged.
+// The beginning of that file is removed when no job needs it (nodes/disk). Snapshots make that
+// possible: the records of a snapshot hold all stored data of the job, with its vote and the entries
+// behind the snapshot. Written separately, acknowledged entries would be cut off by a crash in
+// between.
 //
-// That a job is not needed any more stays known for ever (a node that forgot it might vote in it as if it had
-// never had it): by tombstones, and, so that old ones can go, by records of all that there were.
+// A removed job stays known for ever, by tombstones. (A node that forgot it might vote in it as if it had
+// never had it.) Records that list all removed jobs let old tombstones go.
 //
-// So what is read may begin in the middle of a job, with entries, or pieces of a snapshot, whose beginning is
-// gone. They count for nothing; a log in which no snapshot follows is damaged.
+// So reading may begin in the middle of a job, with entries or pieces of a snapshot whose beginning is gone.
+// They are ignored; a log in which no snapshot follows is damaged.
 
 #include <functional>
 #include <map>
@@ -23,40 +24,40 @@
 
 namespace dag::consensus {
 
-/// A snapshot that is larger lies in several records: a segment of the log holds a record whole.
+/// A larger snapshot is split into records, since a record lies whole in a segment of the log.
 inline constexpr std::size_t snapshot_piece_bytes = std::size_t{1} << 20;
 
-/// A command lies in one record, and so in one segment: a larger one no log takes, and no replica may
-/// propose.
+/// A command lies in a single record, and so in a single segment: a larger command cannot be logged, and no
+/// replica may propose it.
 inline constexpr std::size_t command_bytes_max = (std::size_t{64} << 20) - 8192;
 
-/// One record for a vote, one for each entry, one for each piece of a snapshot. `after` is what is stored
+/// Makes a record for a vote, for each entry, and for each piece of a snapshot. `after` is the stored state
 /// with this change. The payload is valid only during the call.
 void each_record(JobId job, const StoredChange& change, const Stored& after,
                  const std::function<void(const log::Record&)>& append);
-/// Says that nobody needs what was written for this job before.
+/// Everything written for this job before is not needed any more.
 log::Record tombstone(JobId job);
-/// Says all that tombstones said: those before it may go. The payload is valid only during the call.
+/// Replaces all earlier tombstones, which may then be removed. The payload is valid only during the call.
 void forgotten_record(const IdSet& jobs, const std::function<void(const log::Record&)>& append);
 
-/// What a node's log says of all its jobs, record by record, in their order.
+/// Rebuilds the stored state of all jobs of a node from its log, record by record.
 class StoredLogs {
  public:
-  /// log_damaged: what the record says cannot be, after those before it; it was not written by this code.
-  /// `segment` is where it lies.
+  /// log_damaged: the record cannot follow those before it; this code did not write it. `segment` is where
+  /// the record lies.
   Status take(const log::Record& record, std::uint64_t segment = 0);
-  /// Of each job, the oldest segment in which something lies that it needs.
+  /// The oldest segment that each job needs.
   std::map<JobId, std::uint64_t> segments_needed() const;
-  /// Jobs that nobody needs any more.
+  /// Jobs that were removed.
   const IdSet& forgotten() const { return forgotten_; }
-  /// The oldest segment that is needed to know them; nothing when there are none.
+  /// The oldest segment needed to know the removed jobs; none when there are none.
   std::optional<std::uint64_t> forgotten_segment() const { return forgotten_segment_; }
-  /// What was begun here, or voted. log_damaged: the beginning of a job's log is lost.
+  /// The state of jobs that were begun or voted in here. log_damaged: the beginning of a job's log is lost.
   Result<std::map<JobId, Stored>> release();
 
  private:
-  /// A snapshot of which not all pieces were read. When the next record of its job is not the next piece, the
-  /// process died while it was written: it counts for nothing.
+  /// A snapshot with missing pieces. If the next record of its job is not the next piece, the process died
+  /// while writing: the snapshot is ignored.
   struct Coming {
     Index index = 0;
     Term term = 0;
@@ -66,11 +67,11 @@ class StoredLogs {
   struct Log {
     Stored stored;
     std::optional<Coming> coming;
-    /// Something was read but for the end of a snapshot whose beginning is gone.
+    /// A record was read, other than the rest of a snapshot whose beginning is gone.
     bool begun = false;
-    /// There were entries before any snapshot.
+    /// Entries came before any snapshot.
     bool headless = false;
-    /// Where the newest snapshot begins; the newest vote, if there is none.
+    /// Segment of the newest snapshot's first record, or of the newest vote if there is no snapshot.
     std::uint64_t segment = 0;
   };
 

@@ -15,7 +15,7 @@ Replica::Replica(const ReplicaOptions& options, Stored stored, Instant now)
     effects_.emplace_back(Install{*snapshot_});
   }
   on_disk_ = last_index();
-  // Who has entries of a term has been in it, and voted for nobody else there.
+  // Entries of a term prove that this replica was in it, and voted for no other candidate there.
   if (const Term last = term_at(last_index()); last > vote_.term) vote_ = {last, std::nullopt};
   adopt_configuration();
   wait_for_election(now);
@@ -119,7 +119,7 @@ void Replica::compact(Index index, Blob state) {
   base_index_ = base;
 }
 
-/// Of the entries up to there, which a snapshot covers.
+/// The first index to keep when a snapshot covers the entries up to `index`.
 Index Replica::first_kept(Index index) const {
   Index first = index + 1;
   std::size_t bytes = 0;

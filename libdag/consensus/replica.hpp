@@ -1,24 +1,24 @@
 #pragma once
-// One copy of a replicated log: Raft (Ongaro, Ousterhout 2014; section numbers below are of Ongaro's thesis),
+// A copy of a replicated log: Raft (Ongaro, Ousterhout 2014; section numbers below are of Ongaro's thesis),
 // with PreVote and check-quorum (9.6, 6.2), membership changes of one seat at a time (4), snapshots (5),
 // leadership transfer (3.10) and reads without the log (6.4).
 //
-// Bound: with 2f+1 voters whatever was settled survives any f that are lost for good. Safety uses no clock:
-// however late `now` is, at most one leader of a term settles anything. Liveness wants a majority that hears
-// each other within an election timeout.
+// Bound: with 2f+1 voters, settled entries survive any f permanent losses. Safety uses no clock: however late
+// `now` is, at most one leader of a term settles anything. Liveness needs a majority whose members hear each
+// other within an election timeout.
 //
-// Nothing that others rely on leaves before it is on the disk: a vote, and the word that entries are here,
-// wait in `take_effects` until on_written. A full disk just never says so, so such a replica neither votes
-// nor counts until there is room; nor does it ask for votes, and what it leads it hands to another, as who is
-// to go does. One disk is one seat (entry.hpp): a replica that has lost what it promised
+// Promises leave only when they are on the disk: a vote, and the acknowledgement of entries, wait in
+// `take_effects` until on_written. With a full disk on_written does not come, so that replica neither votes
+// nor counts until there is room. It does not ask for votes either, and hands the logs that it leads to
+// another replica, as a leaving one does. A disk is a seat (entry.hpp): a replica that has lost its promises
 // does not vote until it has been made a learner, and then a voter, under its new seat.
 //
 // A log at rest: when its owner expects no more commands and every voter has all of it, signs of life become
-// rare, so that a thousand such logs cost a node nothing. Any other word ends the rest. A leader that is lost
-// meanwhile is missed by whoever watches processes (on_process_down); its silence is borne for longer.
+// rare, so that a thousand such logs cost a node nothing. Any other message ends the rest. If the leader is
+// lost meanwhile, membership reports it (on_process_down); silence alone is tolerated for longer.
 //
-// Where it differs from the thesis: who has no log at all is told by a snapshot, also by the one at index 0,
-// because that is where the genesis lies.
+// Difference from the thesis: a replica without a log is always brought up by a snapshot, if need be by the
+// snapshot at index 0, which is the genesis.
 
 #include <deque>
 #include <map>
@@ -34,64 +34,65 @@
 
 namespace dag::consensus {
 
-/// For the simulator's own test: which rule is broken on purpose.
+/// For the simulator's own test: the rule that is broken on purpose.
 enum class Planted : std::uint8_t {
   nothing,
   vote_before_written,      ///< a vote leaves before it is on the disk
-  ack_before_written,       ///< entries are acknowledged before they are
+  ack_before_written,       ///< entries are acknowledged before they are on the disk
   own_disk_not_waited_for,  ///< a leader counts itself before its entries are on its disk
-  minority_settles,         ///< one copy less than a majority is enough
-  older_terms_settle,       ///< entries of earlier terms are counted like its own (Raft, figure 3.7)
-  any_log_gets_votes,       ///< whether a candidate has all is not asked
+  minority_settles,         ///< one copy less than a majority settles
+  older_terms_settle,       ///< entries of earlier terms settle like its own (Raft, figure 3.7)
+  any_log_gets_votes,       ///< a vote does not depend on the candidate's log
   votes_twice,              ///< a second candidate of a term gets a vote, too
-  appends_truncate,         ///< every Append cuts off what follows it
+  appends_truncate,         ///< every Append cuts off the entries behind it
   old_leaders_heard,        ///< an Append of an older term is taken
-  changes_overlap,          ///< a configuration is changed while the last change is not settled
-  changes_at_once,          ///< a leader changes it before an entry of its own term is settled
-  learners_vote,            ///< learners count
-  new_disk_votes,           ///< the seat is not looked at, only the node
+  changes_overlap,          ///< a configuration changes before the last change is settled
+  changes_at_once,          ///< a configuration changes before an entry of its own term is settled
+  learners_vote,            ///< learners count for majorities
+  new_disk_votes,           ///< only the node is compared, not the seat
   snapshot_forgets_who,     ///< an installed snapshot leaves the configuration as it was
-  snapshot_cuts_settled,    ///< an old snapshot replaces what is settled behind it
-  vote_forgotten,           ///< a restart forgets whom it voted for
-  older_terms_answered,     ///< what an older term's leader said is answered like what this term's says
-  reads_unconfirmed,        ///< a leader answers reads without having asked whether it still is one
-  removed_does_not_lead,    ///< who has removed itself asks for no votes, though nobody else may know
-  empty_does_not_vote,      ///< nor does a seat without a log vote
-  silence_not_noticed,      ///< a leader that hears nobody goes on as one
-  told_is_elected,          ///< who is told to take over leads without having asked for votes
-  hands_over_early,         ///< who lacks entries is told to take over
+  snapshot_cuts_settled,    ///< an old snapshot replaces settled entries behind it
+  vote_forgotten,           ///< a restart forgets the vote
+  older_terms_answered,     ///< messages of older terms are answered like those of this term
+  reads_unconfirmed,        ///< reads are answered without asking whether it still leads
+  removed_does_not_lead,    ///< a removed seat asks for no votes, though others may not know
+  empty_does_not_vote,      ///< a seat without a log does not vote
+  silence_not_noticed,      ///< a leader that hears no follower goes on leading
+  told_is_elected,          ///< a seat that is told to take over leads without asking for votes
+  hands_over_early,         ///< a seat that lacks entries is told to take over
   hands_over_for_ever,      ///< a leader whose successor does not come takes no commands any more
 };
 
 struct ReplicaOptions {
   Seat self;
   std::uint64_t seed = 0;
-  /// A follower that hears nothing for between one and two of these asks to be leader; again after one to
-  /// three heartbeats, until three of these have passed.
+  /// A follower that hears nothing for one to two timeouts asks to be leader. It asks again after one to
+  /// three heartbeats, until three timeouts have passed.
   Duration election_timeout = std::chrono::milliseconds(500);
   Duration heartbeat = std::chrono::milliseconds(100);
-  /// The same of a log at rest.
+  /// The election timeout of a log at rest.
   Duration rest_timeout = std::chrono::seconds(90);
   Duration rest_heartbeat = std::chrono::seconds(30);
   std::size_t entries_per_append_max = 1024;
   std::size_t bytes_per_append_max = std::size_t{128} << 10;
   std::size_t snapshot_piece_bytes = std::size_t{256} << 10;
-  /// So many pieces are on their way at a time: on busy machines an answer takes a tenth of a second. Control
-  /// waits behind them, so they are not more.
+  /// Pieces in flight: on busy machines an answer takes a tenth of a second. Control messages wait behind the
+  /// pieces, so there are no more.
   std::size_t snapshot_pieces_in_flight = 8;
-  /// A copy that says nothing for so long is none any more, although its node may live: it may have failed.
+  /// A copy that is silent for this time counts as lost, although its node may live: it may have
+  /// failed.
   Duration given_up_after = std::chrono::seconds(30);
-  /// Entries that are kept when a snapshot covers them, so that who is a little late need not get all of it;
-  /// and how large they may be together.
+  /// Entries that are kept although a snapshot covers them, so that a replica that is a little late need not
+  /// get the whole snapshot; and their largest size together.
   std::size_t entries_kept = 1024;
   std::size_t bytes_kept = std::size_t{16} << 20;
-  /// What a copy is sent that it has not said to have on its disk: those of the others need not hold in
-  /// memory what a slow one has not written.
+  /// Unacknowledged bytes sent to a copy: the leader does not fill the others' memory with entries that a
+  /// slow disk has not written.
   std::size_t bytes_in_flight_max = std::size_t{16} << 20;
   Planted planted = Planted::nothing;
 };
 
-/// What an entry takes in memory.
+/// Memory of an entry.
 inline std::size_t entry_bytes(const Entry& entry) { return entry.command.size_bytes() + sizeof(Entry); }
 
 // ---- Effects
@@ -100,29 +101,29 @@ struct Send {
   ProcessId to;
   Message message;
 };
-/// To be written in the order of the numbers, which grow by one; Replica::on_written says how far it is.
+/// Writes in the order of the numbers, which grow by one; Replica::on_written reports progress.
 struct Write {
   std::uint64_t number = 0;
   StoredChange change;
 };
-/// Settled: to be applied, in this order, once in each life.
+/// Settled entries: apply them in this order, once in each life.
 struct Apply {
   Index index = 0;
   Entry entry;
 };
-/// The state is this one now, whatever was applied before.
+/// Replaces the state, whatever was applied before.
 struct Install {
   Snapshot snapshot;
 };
-/// It may take commands. All that was ever acknowledged is applied when `Apply` of this term's noop comes.
+/// It may take commands. When `Apply` of this term's noop comes, all acknowledged commands are applied.
 struct Lead {
   Term term = 0;
 };
-/// It was leader and is none any more: what it took and did not settle may be lost.
+/// It leads no more: commands that it took and did not settle may be lost.
 struct Follow {
   Term term = 0;
 };
-/// Answer to Replica::read with this number: it was leader after the question, and `index` was settled.
+/// Answers Replica::read with this number: it led after the question, and `index` was settled.
 struct Readable {
   std::uint64_t number = 0;
   Index index = 0;
@@ -133,49 +134,49 @@ class Replica {
  public:
   enum class Role : std::uint8_t { follower, precandidate, candidate, leader };
 
-  /// `stored` is what the disk has; nothing on a new one.
+  /// `stored`: the content of the disk; empty for a new one.
   Replica(const ReplicaOptions& options, Stored stored, Instant now);
 
-  /// Begins a log whose state is `state`: all voters of `genesis` do the same. Only where there is none.
+  /// Begins a log with this state: all voters of `genesis` do the same. Only where there is no log.
   void begin(Configuration genesis, Blob state, Instant now);
   void on_message(const Message& message, Instant now);
   void on_time(Instant now);
-  /// Whoever watches processes says that this one is gone. If it led, nobody waits for its silence.
+  /// Membership reports that this process is gone. If it led, nobody waits for its silence.
   void on_process_down(ProcessId process, Instant now);
-  /// Asks to lead without waiting: of who begins a log.
+  /// Asks to lead at once: for the replica that begins a log.
   void stand(Instant now) { due_ = now; }
-  /// The disk is full: what is written waits, and so does all that this copy would promise. Until there is
-  /// room it asks for no votes, which would leave it as the candidate of a term that nobody hears of.
+  /// The disk is full: writes wait, and so do all promises of this copy. Until there is room it asks for no
+  /// votes, since it would be the candidate of a term that no other replica hears of.
   void on_disk_full(bool full, Instant now);
-  /// Its node is to go, or should not lead for another reason. It still votes, and asks for votes when nobody
-  /// else does, since it may be the only one that has all; but leads no longer than it must.
+  /// The node is leaving, or should not lead for another reason. The replica still votes. It asks for votes
+  /// when no other does, since it may be the only one with all entries, but leads no longer than it must.
   void on_leaving(bool leaving, Instant now);
   /// `quiet`: no more commands are expected, so the log may rest.
   void on_quiet(bool quiet) { quiet_ = quiet; }
-  /// Ends the rest of a log that this copy leads, as when others may have come or gone.
+  /// Ends the rest of a log that this copy leads, for instance when copies may have come or gone.
   void stir(Instant now);
   /// All writes up to this number are on the disk.
   void on_written(std::uint64_t number, Instant now);
 
   // ---- The leader
-  /// The index that the command has if it is settled; nothing from who does not lead.
+  /// The index of the command once it is settled; none if this replica does not lead.
   std::optional<Index> propose(Blob command, Instant now);
-  /// False when it may not: not leader, or not yet, or the last change is not settled, or more than one seat
-  /// changes its vote.
+  /// False when no change is allowed: not leader, or not yet, or the last change is not settled, or more than
+  /// one seat changes its vote.
   bool change(Configuration to, Instant now);
-  /// Readable comes when it is known that nobody else led meanwhile. False: does not lead.
+  /// Readable follows when no other replica can have led meanwhile. False: does not lead.
   bool read(std::uint64_t number, Instant now);
   /// Hands leadership to this voter; takes no command until that has happened or an election timeout passed.
-  /// Nothing comes of it while another one is being waited for.
+  /// Ignored while another hand-over is under way.
   void transfer(ProcessId to, Instant now);
-  /// How far a copy is, as its leader knows: the last index that is on its disk.
+  /// The last index on a copy's disk, as far as its leader knows.
   Index match(const Seat& seat) const;
-  /// Whether its copy was heard of within an election timeout.
+  /// True: the copy was heard of within an election timeout.
   bool hears(const Seat& seat, Instant now) const;
-  /// The leader: it has not heard of this one for too long.
+  /// For the leader. True: the copy was silent for too long.
   bool gives_up(const Seat& seat, Instant now) const;
 
-  /// The state up to `index`, which has been applied: entries up to there may go.
+  /// The state up to `index`, which has been applied: entries up to there may be removed.
   void compact(Index index, Blob state);
 
   const Seat& self() const { return options_.self; }
@@ -183,14 +184,14 @@ class Replica {
   Term term() const { return vote_.term; }
   std::optional<ProcessId> leader() const { return leader_; }
   const Configuration& configuration() const { return configuration_; }
-  /// The last change is settled, and so is an entry of this term.
+  /// True: the last change is settled, and so is an entry of this term.
   bool may_change() const;
   Index settled() const { return settled_; }
   Index last_index() const { return base_index_ + entries_.size(); }
   const std::optional<Snapshot>& snapshot() const { return snapshot_; }
-  /// Of an index that is still here, as all behind the snapshot are.
+  /// The entry at an index that is still here; all indices behind the snapshot are.
   const Entry& entry(Index index) const;
-  /// Since when a majority has been silent, as its leader or a candidate knows.
+  /// Since when a majority has been silent, as seen by a leader or candidate.
   std::optional<Instant> without_majority() const { return alone_since_; }
   bool rests() const { return rests_; }
   Instant due() const { return due_; }
@@ -199,23 +200,23 @@ class Replica {
  private:
   struct Progress {
     Index match = 0;                           ///< known to be on its disk
-    Index next = 1;                            ///< what it is sent next
-    std::optional<Index> snapshot_index = {};  ///< it is being sent this one
-    std::uint64_t snapshot_has = 0;            ///< of its bytes, the most that it said
-    std::uint64_t snapshot_said = 0;           ///< the last that came, which others may have overtaken
-    std::uint64_t snapshot_sent = 0;           ///< of them; more than it has are on their way, or lost
-    Instant snapshot_moved = {};               ///< when it last said more
+    Index next = 1;                            ///< next index to send
+    std::optional<Index> snapshot_index = {};  ///< the snapshot that it is being sent
+    std::uint64_t snapshot_has = 0;            ///< the most bytes of the snapshot that it acknowledged
+    std::uint64_t snapshot_said = 0;           ///< its last answer, which others may have overtaken
+    std::uint64_t snapshot_sent = 0;           ///< bytes sent; beyond snapshot_has in flight or lost
+    Instant snapshot_moved = {};               ///< when it last acknowledged more
     Instant heard;
-    std::uint64_t beat = 0;  ///< the newest that came back
-    /// It was sent again what is behind this index, because it lacked that, and has not said since that it
-    /// has it.
+    std::uint64_t beat = 0;  ///< newest beat that it answered
+    /// Entries behind this index were sent again because it lacked them, and it has not acknowledged them
+    /// since.
     std::optional<Index> again_from = {};
     Instant again_at = {};
-    /// Of each Append that it has not said to have on its disk: the last index, and how large it was.
+    /// Unacknowledged Appends: last index and size of each.
     std::deque<std::pair<Index, std::size_t>> in_flight = {};
     std::size_t in_flight_bytes = 0;
 
-    /// What was sent from there on may be lost.
+    /// Entries from `index` on may be lost: they are sent again.
     void send_from(Index index) {
       next = index;
       in_flight.clear();
@@ -248,7 +249,7 @@ class Replica {
   void heard(const VoteAnswer& answer, Instant now);
   void heard(const TakeOver& order, Instant now);
   void heard(const Outdated& word, Instant now);
-  void heard(const Over&, Instant) {}  ///< for whoever holds it
+  void heard(const Over&, Instant) {}  ///< the owner of the replica handles it
   bool may_lead() const;
   bool follows_a_leader(Instant now) const;
   bool has_all(Index last_index, Term last_term) const;
@@ -258,7 +259,7 @@ class Replica {
   void hand_over(Instant now);
   bool is_fit() const { return !disk_full_ && !leaving_; }
   bool may_rest(Instant now) const;
-  /// How long who should be heard of may be silent.
+  /// How long a leader or follower may be silent.
   Duration patience() const { return rests_ ? options_.rest_timeout : options_.election_timeout; }
   void follow(Term term, std::optional<ProcessId> leader, Instant now);
   void wait_for_election(Instant now);
@@ -290,7 +291,7 @@ class Replica {
   Index first_kept(Index index) const;
   bool has(Index index) const;
 
-  // What leaves
+  // Messages to others
   void send(ProcessId to, Message message);
   void send_when_written(ProcessId to, Message message);
   void write(StoredChange change);
@@ -310,27 +311,27 @@ class Replica {
   Configuration configuration_;  ///< the newest in the log
   Index configuration_index_ = 0;
   Index settled_ = 0;
-  Index on_disk_ = 0;  ///< entries up to here
+  Index on_disk_ = 0;  ///< entries up to here are on the disk
   Instant due_, heard_leader_;
   std::optional<Instant> alone_since_;
   bool disk_full_ = false, leaving_ = false;
   bool quiet_ = false;
-  bool rests_ = false;  ///< as the leader has decided with its last sign of life
+  bool rests_ = false;  ///< by the leader's decision in its last sign of life
 
   // A candidate's, a leader's
   std::set<Seat> votes_;
   std::uint64_t own_vote_ = 0;  ///< the write that holds it
   std::map<Seat, Progress> progress_;
-  Index noop_ = 0;  ///< of this term
+  Index noop_ = 0;  ///< index of this term's noop
   std::uint64_t beat_ = 0;
   std::deque<Read> reads_;
-  std::optional<Seat> successor_;  ///< not the node: a learner with a new disk may be there
+  std::optional<Seat> successor_;  ///< a seat and not a node: a learner with a new disk may be on the node
   Instant successor_until_;
-  /// Who did not take over when told to, since the last pause; and until when it is.
+  /// Processes that did not take over when told to, since the last pause; and the end of that pause.
   std::set<ProcessId> unwilling_;
   Instant hand_over_at_;
 
-  // A snapshot that is coming
+  // An incoming snapshot
   std::optional<SnapshotPiece> coming_;
   std::vector<std::byte> received_;
   std::map<std::uint64_t, Blob> ahead_;  ///< by offset: pieces that overtook others

@@ -64,7 +64,7 @@ void Replica::append(Entry entry, Instant now) {
   settle(now);
 }
 
-/// What each has not been sent yet; with `beat`, a sign of life to all.
+/// Sends each seat its outstanding entries; with `beat` at least a sign of life.
 void Replica::replicate(Instant now, bool beat) {
   std::erase_if(progress_, [&](const auto& one) { return !configuration_.has(one.first); });
   const auto to_all = [&](const std::vector<Seat>& seats) {
@@ -91,7 +91,7 @@ void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat, Inst
     if (now - progress.snapshot_moved < options_.election_timeout) {
       return send_piece(seat, progress.snapshot_has, 0);  // A sign of life.
     }
-    // What was on its way is lost; or it has begun anew, and said less than before.
+    // The pieces on their way are lost, or the follower was restarted and has less than before.
     progress.snapshot_sent = progress.snapshot_has = progress.snapshot_said;
     progress.snapshot_moved = now;
     return send_pieces(seat, progress);
@@ -133,7 +133,7 @@ void Replica::send_piece(const Seat& seat, std::uint64_t offset, std::size_t siz
                      state.size(), offset, Blob(state.subspan(offset, size)), beat_});
 }
 
-/// Of who sent an answer that is for this leader, in this term.
+/// The sender's progress, if the answer is for this leader in this term.
 Replica::Progress* Replica::progress_of(const Seat& seat, Term term, std::uint64_t beat, Instant now) {
   if (term > vote_.term) {
     follow(term, std::nullopt, now);
@@ -221,7 +221,7 @@ void Replica::settle(Instant now) {
   if (term_at(index) != vote_.term && !planted(Planted::older_terms_settle)) return;
   settle_up_to(index);
   answer_reads();
-  // Who is no voter any more led until that was settled, and no longer (thesis 4.2.2).
+  // A leader that is no voter any more leads until that change is settled (thesis 4.2.2).
   if (settled_ >= configuration_index_ && !configuration_.votes(self())) {
     replicate(now, true);
     follow(vote_.term, std::nullopt, now);
@@ -285,7 +285,7 @@ void Replica::heard(const Append& append, Instant now) {
     answer.empty = true;
     return send(append.from.node, answer);
   }
-  // What lies before the beginning of this log is settled, so it is the same.
+  // Entries before the beginning of this log are settled, so they are equal.
   const Index skipped = base_index_ > append.previous_index ? base_index_ - append.previous_index : 0;
   const Index previous = append.previous_index + skipped;
   if (skipped == 0 && (!has(previous) || term_at(previous) != append.previous_term)) {
@@ -300,7 +300,7 @@ void Replica::heard(const Append& append, Instant now) {
   settle_up_to(std::min(append.settled, end));
   answer.matches = true;
   answer.index = planted(Planted::ack_before_written) ? end : std::min(end, on_disk_);
-  // One answer to entries, when they are on the disk: signs of life are answered meanwhile.
+  // Entries get a single answer, when they are on the disk. Signs of life are answered meanwhile.
   if (append.entries.empty() || answer.index == end) send(append.from.node, answer);
   if (answer.index == end) return;
   answer.index = end;
@@ -344,7 +344,7 @@ void Replica::heard(const SnapshotPiece& piece, Instant now) {
     coming_ = piece;
     received_.clear();
     ahead_.clear();
-    // Who says a size is believed so far.
+    // The announced size is trusted only up to this limit.
     received_.reserve(std::min<std::uint64_t>(piece.size_bytes, 64 * options_.snapshot_piece_bytes));
   }
   const bool next = piece.offset == received_.size();

@@ -1,6 +1,6 @@
 #pragma once
-// What a replica has on its disk, and how that changes: a fold over what was written, so that a log that only
-// grows can hold it.
+// The state of a replica's disk, and its changes: a fold over all writes, so that an append-only log can hold
+// it.
 
 #include <optional>
 #include <variant>
@@ -10,13 +10,13 @@
 
 namespace dag::consensus {
 
-/// Entries that replace whatever was at `from` and behind.
+/// Entries that replace all entries from `from` on.
 struct StoredEntries {
   Index from = 0;
   std::vector<Entry> entries;
 };
-/// A Snapshot replaces older ones and the entries that it covers; and all entries, if the one at its index is
-/// another, or is not there.
+/// A Snapshot replaces older ones and the entries that it covers. It replaces all entries if the one at its
+/// index differs, or is missing.
 using StoredChange = std::variant<Vote, StoredEntries, Snapshot>;
 
 struct Stored {

@@ -53,8 +53,8 @@ std::uint64_t next_chain(const RecordOnDisk& head, std::uint64_t sum) {
   return XXH3_64bits_withSeed(&head, sizeof head, sum);
 }
 
-/// Of a payload, for its head alone: where two batches were torn at one place, the head of one must not go
-/// with the payload of the other.
+/// Checksum of a payload, bound to its head: if two batches were torn at one place, the head of the first
+/// must not match the payload of the second.
 std::uint64_t sum_of(const RecordOnDisk& head, std::span<const std::byte> payload) {
   return XXH3_64bits_withSeed(payload.data(), payload.size(), head.check);
 }
@@ -75,8 +75,8 @@ std::optional<RecordOnDisk> record_at(std::span<const std::byte> segment, std::s
   return head;
 }
 
-/// What lies behind the end of what can be read: something that was written after what lies there was on the
-/// disk; or remains of a batch that was torn.
+/// Looks behind the end of the readable records, for a record that proves damage (it was written after these
+/// bytes were on the disk), or remains of a torn batch.
 void look_behind(std::span<const std::byte> segment, std::uint32_t number, Scan& result) {
   const std::size_t end = result.at.offset;
   for (std::size_t at = end; at + record_overhead_bytes <= segment.size(); at += 8) {

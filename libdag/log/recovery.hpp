@@ -1,7 +1,7 @@
 #pragma once
-// What a log says when its node starts again: takes the segments one after the other and finds where it ends,
-// or that something is lost. There is no other start: a clean end of the process leaves the same files as a
-// crash.
+// Reads a node's log at the node's start: takes the segments one after the other and finds the end of the
+// log, or that something is lost. Every start is like this: a clean end of the process leaves the same files
+// as a crash.
 
 #include <functional>
 #include <optional>
@@ -12,15 +12,15 @@ namespace dag::log {
 
 class Recovery {
  public:
-  /// In the order of their numbers, each whole, with its head. log_damaged: a record that was on the disk is
-  /// lost, in this segment or between it and the last one; those that were visited are good, and nothing
-  /// behind them may be used. Who has other replicas gets the rest from there.
+  /// To be called for all segments, in order of number, each whole and with its head. log_damaged: a record
+  /// that was on the disk is lost, in this segment or between it and the last one. The visited records are
+  /// good, and no later bytes may be used; other replicas have the rest.
   Status take(const SegmentHead& head, std::span<const std::byte> segment,
               const std::function<void(const Record&)>& visit);
 
-  /// Where the log goes on; Position{} when there was no segment.
+  /// Where the log goes on; Position{} without segments.
   const Position& end() const { return at_; }
-  /// What lies in that segment behind `end` has to be wiped first (Scan).
+  /// True: bytes behind `end` in that segment must be wiped first (Scan).
   bool remains() const { return remains_; }
 
  private:
