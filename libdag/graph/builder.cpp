@@ -230,7 +230,7 @@ void Builder::add_quorum(const std::vector<std::uint32_t>& predecessors, std::ui
   for (const std::uint32_t predecessor : predecessors) add_in_edge(predecessor, EdgeKind::weak);
 }
 
-/// Of the last task, as most are.
+/// Adds an edge to the last task, the common case.
 void Builder::add_in_edge(std::uint32_t predecessor, EdgeKind kind) {
   DAG_CHECK(predecessor < draft_.size());
   make_room(draft_.edges);

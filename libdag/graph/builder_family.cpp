@@ -44,7 +44,7 @@ std::uint32_t Builder::add_family(FamilySpec spec) {
   return draft_.families.back().first_task;
 }
 
-/// Of a task with `before` predecessors in the family.
+/// The kind of a task with `before` predecessors in the family.
 std::uint32_t Builder::kind_of_family(TaskKind kind, const FamilySpec& spec, std::uint32_t before) {
   const std::uint32_t first = size32(draft_.arguments.size());
   draft_.arguments.push_back({ArgumentKind::point, 0, 1, 0});

@@ -1,6 +1,6 @@
 #pragma once
-// What a Builder has seen before, so that what tasks share is there once. Used by builder.cpp and
-// builder_family.cpp only.
+// Index over a Builder's values, so that tasks share equal ones. Used by builder.cpp and builder_family.cpp
+// only.
 
 #include <array>
 #include <functional>
@@ -33,7 +33,7 @@ inline std::uint64_t bits(const std::optional<std::chrono::nanoseconds>& duratio
   return duration ? static_cast<std::uint64_t>(duration->count()) : ~std::uint64_t{0};
 }
 
-// Replayed workflows state another duration for each of their tasks, so finding a policy must not be a
+// Replayed workflows state another duration for each of their tasks, so finding a policy must not be a linear
 // search.
 struct PolicyHash {
   std::size_t operator()(const Policy& policy) const {
@@ -82,7 +82,7 @@ class Interned {
     }
     return last_ = at->second;
   }
-  /// `values` are all there is, each another one.
+  /// `values` are all there are, and all different.
   void restart(const std::vector<Value>& values) {
     table_.clear();
     last_ = none;
@@ -94,26 +94,26 @@ class Interned {
   std::uint32_t last_ = none;
 };
 
-/// An edge to a task that was not the last one any more.
+/// An edge to a task that is not the newest any more.
 struct LateEdge {
   Edge edge;
   std::uint32_t predicate = none;  ///< index into codes
 };
 
 struct Builder::Index {
-  /// What most tasks are: one of a few kernels under one of a few names.
+  /// Cached kind: most tasks have one of a few kernels and one of a few names.
   struct Known {
     Code code;
     std::uint32_t code_index = none;
     std::uint32_t name_index = none;
     std::uint32_t kind = none;  ///< of the last task with both
   };
-  /// A small cache before the tables: two of them in one place only cost time. The code comes by reference,
-  /// and what is appended per task is written field by field in its place: a struct that is put together and
-  /// copied at once costs more than all else here (its wide load waits for the narrow stores).
+  /// A small cache before the tables; a second entry per slot would only cost time. The code comes by
+  /// reference, and tasks are appended field by field in place: a struct that is put together and copied at
+  /// once costs more than all else here (its wide load waits for the narrow stores).
   Known& known_of(Fragment& fragment, std::string_view name, const Code& code) {
-    // Names are mostly literals: where they lie tells them apart; that they are the same only their text
-    // does.
+    // Names are mostly literals: different addresses mostly mean different names, but only the text proves
+    // equality.
     const std::uint64_t places = reinterpret_cast<std::uintptr_t>(code.thunk) ^
                                  reinterpret_cast<std::uintptr_t>(code.function) * 3 ^
                                  reinterpret_cast<std::uintptr_t>(name.data()) * 5;
@@ -140,7 +140,7 @@ struct Builder::Index {
     return plain_policies[static_cast<std::size_t>(effects)] = policies.index_of(fragment.policies, policy);
   }
 
-  /// Where a list of arguments equal to that from `first` to the end lies: `first` itself when there is none.
+  /// Place of an earlier argument list equal to the one from `first` to the end; else `first`.
   std::uint32_t alike(const std::vector<Argument>& arguments, std::uint32_t first) {
     const std::uint32_t count = size32(arguments.size()) - first;
     std::size_t hash = count;
@@ -172,19 +172,19 @@ struct Builder::Index {
   Interned<TaskKind, KindHash> kinds;
   std::array<Known, 16> known = {};
   static constexpr std::size_t effects_count = static_cast<std::size_t>(Effects::staged) + 1;
-  std::array<std::uint32_t, effects_count> plain_policies = [] {  // by their effects
+  std::array<std::uint32_t, effects_count> plain_policies = [] {  // by effects
     std::array<std::uint32_t, effects_count> all;
     all.fill(none);
     return all;
   }();
-  std::unordered_multimap<std::size_t, ArgumentList> argument_lists;    // by what they hash to
+  std::unordered_multimap<std::size_t, ArgumentList> argument_lists;    // by hash
   std::map<std::uint32_t, std::uint32_t> last_call;                     // of each actor, in this fragment
-  std::unordered_map<const std::byte*, std::uint32_t> shared_literals;  // by where their bytes lie
-  /// The last task, until it is closed: what will be its kind.
+  std::unordered_map<const std::byte*, std::uint32_t> shared_literals;  // by the address of their bytes
+  /// The kind of the last task, until the task is closed.
   TaskKind last;
   Known* last_known = nullptr;
   std::vector<LateEdge> late;
-  /// Every kind is that of a task, and they lie in the order of their use; every policy that of a kind.
+  /// True: every kind and policy is in use, and kinds lie in the order of their first use.
   bool kinds_sealed = true;
 };
 

@@ -152,7 +152,7 @@ Status check_groups(const Fragment& fragment) {
   return Done{};
 }
 
-/// What tasks say of themselves. A kind is looked at once, where it is met first, however many are of it.
+/// Checks the options of tasks. Each kind is checked once, where it is met first.
 Status check_tasks(const Fragment& fragment) {
   std::vector<bool> met(fragment.kinds.size(), false);
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {

@@ -1,4 +1,4 @@
-// What a kernel may add to its job.
+// Tasks that a kernel adds to its job.
 
 #include "dag/context.hpp"
 

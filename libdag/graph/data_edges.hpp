@@ -1,5 +1,5 @@
 #pragma once
-// Edges of a graph along which data goes, and tasks whose data goes to nobody but the client.
+// Edges that carry data, and tasks whose data only the client reads.
 
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace dag {
 
-/// Of each in-edge of a task: an argument is made from what the predecessor leaves.
+/// Marks the in-edges of a task that carry data: an argument is made from the predecessor's output.
 void mark_data_edges(const detail::Fragment& fragment, std::uint32_t task, std::vector<bool>& data);
 
-/// Tasks of which no other task reads the output, and those that are to be kept: a client asks for these.
+/// Tasks whose output no other task reads, and tasks with `.keep()`: clients ask for these.
 std::vector<std::uint32_t> results_of(const detail::Fragment& graph);
 
 }  // namespace dag

@@ -1,5 +1,5 @@
 #pragma once
-// Families of tasks: what their formula stands for.
+// Families of tasks: from formula to tasks and edges.
 
 #include "dag/detail/fragment.hpp"
 #include "libdag/base/check.hpp"
@@ -7,18 +7,18 @@
 
 namespace dag {
 
-/// How many predecessors a family's offsets may name, and how many parameters its kernel may have beside.
+/// Limits of a family's offsets, and of its kernel's further parameters.
 inline constexpr std::size_t family_offsets_max = 256, family_parameters_max = 256;
 
-/// What is wrong with the formula, of a family that would begin behind `tasks` tasks and `edges` edges: it
-/// leads forward, it is empty, or more than a graph may have. Null when it is sound. Kinds, inputs and
-/// literals are check_indices' question, once there are tasks.
+/// The fault of the formula, for a family that would begin behind `tasks` tasks and `edges` edges: it leads
+/// forward, it is empty, or it exceeds a graph's limits. Null when it is sound. check_indices checks kinds,
+/// inputs and literals, once there are tasks.
 const char* wrong_with_formula(const detail::FamilyDraft& family, std::size_t tasks, std::size_t edges);
 
-/// Of an argument that is no input: a literal, or where in its family the task is.
+/// The value of an argument that is no input: a literal, or the task's point in its family.
 Blob argument_value(const detail::Fragment& graph, std::uint32_t task, const detail::Argument& argument);
 
-/// Calls `visit(first, end)` for each run of tasks that are of no family, or of one that is written out.
+/// Calls `visit(first, end)` for each run of tasks outside families, or of a family that is written out.
 template <class Visit>
 void each_written(const detail::Fragment& graph, Visit&& visit) {
   std::uint32_t next = 0;
@@ -30,9 +30,9 @@ void each_written(const detail::Fragment& graph, Visit&& visit) {
   if (next < graph.size()) visit(next, graph.size());
 }
 
-/// Appends a family's tasks, which begin where the graph ends, and where they and their edges and literals
-/// begin (but not where the last ones end). `kind_of(count)` is the kind of a task with `count` predecessors
-/// in the family; it is asked for every task.
+/// Appends a family's tasks behind the graph's last task, and the beginnings of their edges and literals (but
+/// not the end of the last ones). `kind_of(count)` is the kind of a task with `count` predecessors in the
+/// family; it is called for every task.
 template <class KindOf>
 void expand(detail::Fragment& graph, const detail::FamilyDraft& family, KindOf&& kind_of) {
   using detail::EdgeEnd;

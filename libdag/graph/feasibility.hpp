@@ -1,5 +1,5 @@
 #pragma once
-// Whether a graph can end in time on so many lanes, from two bounds that cost one pass each. Between them
+// Bounds on the end of a graph on so many lanes, from two values that cost a pass each. Between the bounds
 // only a schedule (or a simulation) can tell.
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 namespace dag {
 
 enum class Feasibility : std::uint8_t {
-  impossible,  ///< even perfect use of all lanes would be late
-  certain,     ///< any schedule that never leaves a lane idle beside a ready task is in time
+  impossible,  ///< late even if no lane is ever idle
+  certain,     ///< in time with any schedule that leaves no lane idle beside a ready task
   unknown,
 };
 
 struct Bounds {
   Duration critical_path{0};
-  Duration work{0};        ///< stated durations times the lanes each task occupies
-  bool all_stated = true;  ///< every task said what it takes
-  bool one_lane = true;    ///< no task needs more than one
+  Duration work{0};        ///< stated durations times the lanes of each task
+  bool all_stated = true;  ///< every task states its duration
+  bool one_lane = true;    ///< no task needs several lanes
 };
 
-/// Of the submitted tasks alone; what they will spawn is not known. The fragment must have no cycle.
+/// For the submitted tasks only, since spawned ones are unknown. The fragment must have no cycle.
 Bounds bounds(const detail::Fragment& fragment);
 
 /// Late for sure: max(critical path, work / lanes) > deadline. In time for sure: work / lanes +

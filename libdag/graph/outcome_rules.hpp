@@ -1,7 +1,7 @@
 #pragma once
-// THE definition of what becomes of a task whose predecessors have all ended. Homes apply it; the oracle of
-// the tests (tests/support/oracle.hpp) says the same in other words. Who waits for whom, and how often a
-// kernel is tried, is decided elsewhere.
+// THE definition of a task's outcome once all its predecessors have ended. Homes apply it; the oracle
+// of the tests (tests/support/oracle.hpp) defines it independently. Edges and tries are decided
+// elsewhere.
 //
 // 1. An in-edge is good, off or bad, by how its predecessor ended:
 //
@@ -18,8 +18,8 @@
 //
 //    A task without strong or conditional in-edges passes every join.
 //
-// 3. What passed the join needs its arguments, else it is skipped (never cancelled: that was for the join to
-// say):
+// 3. A task that passed the join needs its arguments, else it is skipped (never cancelled: only the join
+// cancels):
 //
 //    literal, maybe   always there
 //    input, gather    every predecessor named must have finished
@@ -28,7 +28,7 @@
 // 4. A task that is to run is tried until one attempt returns (finished) or the last allowed one fails
 // (failed).
 //    An attempt that returned a spawned task's handle ends as that task ends, with its output; it is not
-//    tried again. What an attempt that failed has spawned does not exist.
+//    tried again. Tasks spawned by a failed attempt do not exist.
 
 #include <cstdint>
 #include <span>
@@ -38,17 +38,17 @@
 
 namespace dag {
 
-/// An in-edge of which the predecessor has ended.
+/// An in-edge whose predecessor has ended.
 struct EdgeResult {
   detail::EdgeKind kind = detail::EdgeKind::strong;
   Outcome outcome = Outcome::none;  ///< of the predecessor
-  bool condition = true;            ///< whether the predicate held; conditional edges of finished ones only
+  bool condition = true;            ///< the predicate's result, for conditional edges
   bool operator==(const EdgeResult&) const = default;
 };
 
 enum class Decision : std::uint8_t { run, skip, cancel };
 
-/// `in_edges` in their order in the Fragment, which is what `arguments` count in.
+/// `in_edges` are in the order of the Fragment, which `arguments` refer to.
 Decision decide(Join join, std::span<const EdgeResult> in_edges, std::span<const detail::Argument> arguments);
 
 }  // namespace dag

@@ -1,12 +1,13 @@
 #pragma once
 // Cuts a graph into shards: parts of its rows that get a home each. Decides which task belongs to which
-// shard; who is home of a shard is the cell's question, and where a task runs is placement's.
+// shard; the cell decides which process is a shard's home, and placement where a task runs.
 //
-// One pass over the tasks in topological order (linear deterministic greedy: Stanton, Kliot 2012): each goes
-// where most of its neighbours are, times the room that is left there. Two things are added. Room grows with
-// what has been given out, so that not only the whole is balanced but every part of the job's time, and
-// shards can work side by side. And tasks without predecessors are spread in chunks, since neighbours in the
-// graph were mostly written side by side. Edges on the critical path count several times.
+// A pass over the tasks in topological order (linear deterministic greedy: Stanton, Kliot 2012): each
+// task goes to the shard with most of its neighbours, weighted by the room left there. Two things are
+// added. Room grows with the number of tasks given out, so that each part of the job's time is
+// balanced and shards can work side by side. And tasks without predecessors are spread in chunks,
+// since neighbours were mostly added one after the other. Edges on the critical path count several
+// times.
 
 #include <cstdint>
 #include <span>
@@ -16,7 +17,7 @@
 
 namespace dag {
 
-/// Which of a graph's shards. Processes keep one for each task, so it is small.
+/// Index of a shard. Processes keep one for each task, so it is small.
 using ShardIndex = std::uint16_t;
 
 /// The shard of each task, in [0, shards). Blocks (blocks.hpp) are never cut; else no shard gets more than
@@ -24,7 +25,7 @@ using ShardIndex = std::uint16_t;
 /// There are at most limits::shards_max shards. O(tasks * shards + edges).
 std::vector<ShardIndex> partition(const detail::Fragment& fragment, std::uint32_t shards);
 
-/// What a partition costs, for tests and for people.
+/// Cost of a partition, for tests and for people.
 struct PartitionQuality {
   std::size_t edges_cut = 0;
   double tasks_largest = 0;  ///< tasks in the largest shard, as a multiple of the mean

@@ -5,7 +5,7 @@
 namespace dag::detail {
 namespace {
 
-/// Of rows that publish: their only argument is what pack() made, and the result what the kernel returned.
+/// Kernel of rows that publish: the only argument is packed by pack(), the result is the first kernel's.
 void publish(Call& call) {
   for (const StagedFile& file : unpack(call.arguments[0].values[0], call.result))
     call.context->publish(file.path, file.bytes);

@@ -1,4 +1,4 @@
-// One pass forward, one backward.
+// A pass forward, then a pass backward.
 
 #include "libdag/graph/rank.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// How urgent tasks are: the longest way from the beginning to each, and from each to the end. Decides the
-// critical path; whether it is too long is check.hpp's, and what to do about it placement's question.
+// Urgency of tasks: the longest way from the beginning to each, and from each to the end. Decides the
+// critical path; check.hpp decides whether it is too long, and placement what follows.
 //
 // Upward rank as in HEFT (Topcuoglu, Hariri, Wu, 2002): w(t) + max over successors s of (c(t, s) + rank(s)).
 
@@ -13,12 +13,12 @@
 
 namespace dag {
 
-/// Of each task by its index.
+/// Ranks of tasks, by index.
 struct Ranking {
   std::vector<Duration> starts_at;  ///< earliest start (EST), with unlimited devices
   std::vector<Duration> upward;     ///< from its start to the end of the graph, on the longest way
   Duration length{0};               ///< of the critical path
-  /// One longest path from first to last task; of equal ones the one with the lower indices.
+  /// A longest path from first to last task; of equal ones the path with the lower indices.
   std::vector<std::uint32_t> critical_path;
 
   /// Latest start (LST) that does not delay the graph.
@@ -26,9 +26,9 @@ struct Ranking {
   Duration slack(std::uint32_t task) const { return latest_start(task) - starts_at[task]; }
 };
 
-/// What `takes` says of each task; tasks that say nothing count as `unstated`.
+/// Durations that tasks state; silent tasks count as `unstated`.
 std::vector<Duration> durations(const detail::Fragment& fragment, Duration unstated);
-/// The same for ranking: silent tasks count as the mean of the others, or one unit (1 ns) where all are
+/// Durations for ranking: silent tasks count as the mean of the others, or as one unit (1 ns) if all are
 /// silent.
 std::vector<Duration> durations(const detail::Fragment& fragment);
 
@@ -39,7 +39,7 @@ class OutEdges;
 Ranking rank(const detail::Fragment& fragment, std::span<const Duration> task_durations,
              std::span<const Duration> edge_durations = {});
 Ranking rank(const detail::Fragment& fragment);
-/// For who has these already: `order` is the fragment's topological order.
+/// For callers that have these already: `order` is the fragment's topological order.
 Ranking rank(const detail::Fragment& fragment, const OutEdges& out_edges,
              std::span<const std::uint32_t> order, std::span<const Duration> task_durations,
              std::span<const Duration> edge_durations = {});

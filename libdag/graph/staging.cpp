@@ -23,7 +23,7 @@ bool is_staged(const Fragment& fragment, std::uint32_t task) {
          kind.call == detail::CallKind::ordinary && fragment.family_of(task) == nullptr;
 }
 
-/// What a task says that goes for the row that publishes.
+/// The part of a task's policy that applies to the row that publishes.
 Policy to_publish(const Policy& said) {
   Policy policy;
   policy.priority = said.priority;

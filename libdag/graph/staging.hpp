@@ -1,17 +1,17 @@
 #pragma once
-// Tasks that stage files (Effects::staged) are two rows: one runs the kernel, as often as it must be, and its
-// output holds the files; behind it one publishes them, when it is recorded which run of the kernel counts.
+// A task that stages files (Effects::staged) becomes two rows: the first runs the kernel, as often as needed,
+// and its output holds the files; the second publishes them when the run that counts is settled.
 
 #include "dag/detail/fragment.hpp"
 
 namespace dag {
 
-/// Whether there is a task that is one and has to become two. Calls of job actors and members of families
-/// cannot be: check() refuses them.
+/// True: some task stages files and must become two rows. Calls of job actors and members of families cannot:
+/// check() refuses them.
 bool has_staged(const detail::Fragment& fragment);
 
-/// The same graph with a kernel row behind the last task for each of those. Who publishes keeps the index:
-/// whoever reads the output, follows the task or asks for it means that one.
+/// The graph with a kernel row for each of those tasks, behind the last task. The publishing row keeps the
+/// task's index, which readers of the output, successors and clients refer to.
 detail::Fragment with_publishers(const detail::Fragment& fragment);
 
 }  // namespace dag

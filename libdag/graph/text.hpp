@@ -1,5 +1,5 @@
 #pragma once
-// Text that people and programs read: durations, and names of which nobody knows what bytes they hold.
+// Text for people and programs: durations, and names that may hold any bytes.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@ namespace dag {
 /// exponent are allowed; the point is a point in every locale.
 std::optional<double> number_in(std::string_view text);
 
-/// Whether a number is that of a character.
+/// True: the number is a character's.
 bool is_unicode(std::uint32_t code);
 /// `code` must be a character's.
 void append_utf8(std::string& text, std::uint32_t code);
@@ -28,7 +28,7 @@ std::string printable(const std::string& text);
 /// printable(), as the text of an element or a value of an attribute of XML or HTML.
 std::string xml_text(const std::string& text);
 
-/// With its quotes, for JSON; valid UTF-8 if `text` is.
+/// A JSON string with its quotes; valid UTF-8 if `text` is.
 std::string json_string(std::string_view text);
 
 }  // namespace dag

@@ -5,7 +5,7 @@
 namespace dag {
 namespace {
 
-/// Of one element of each list of structs, and of what is always there.
+/// Bytes of an element of each list of structs, and of the fixed part.
 constexpr std::size_t kind_bytes = 32, argument_bytes = 16, code_bytes = 24, policy_bytes = 80,
                       actor_bytes = 104, group_bytes = 24, family_bytes = 48, graph_bytes = 512;
 /// A list or blob is pointed to, and ends where a word does.

@@ -1,6 +1,6 @@
 #pragma once
-// How large a graph is where it is written, for who decides by that and does not write: homes, of what was
-// spawned. Writing itself weighs exactly (wire/graph_codec.cpp); a test holds the two together.
+// Estimates the encoded size of a graph without encoding it: homes need it for spawned tasks. The encoder
+// weighs exactly (wire/graph_codec.cpp); a test compares the two.
 
 #include <cstddef>
 
@@ -8,8 +8,8 @@
 
 namespace dag {
 
-/// About so many bytes, and not less. A family is its formula, however many its tasks are. O(kinds + literals
-/// + families).
+/// An upper bound close to the encoded size. A family counts as its formula, however many tasks it has.
+/// O(kinds + literals + families).
 std::size_t written_bytes(const detail::Fragment& graph);
 
 }  // namespace dag

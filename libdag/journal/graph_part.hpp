@@ -1,8 +1,8 @@
 #pragma once
-// A graph as records: recorded::GraphPart, a few thousand bytes each. Of a task: which of the part's names it
-// has, then what it waits for, as how far back that was added, with the kind of edge; all in as few bytes as
-// the numbers need (LEB128, zigzag), so that an edge takes one to three. One by which nothing goes along but
-// the order has a kind of its own, and behind it the one that it is of; such a one takes a byte more.
+// A graph as records: recorded::GraphPart, a few thousand bytes each. For each task: its name's index in the
+// part, then each predecessor, as its distance in the order of adding, with the kind of edge. Numbers are
+// LEB128 or zigzag, so an edge takes one to three bytes. An edge without data has a kind of its own, which
+// the real kind follows, and takes a byte more.
 
 #include <cstdint>
 #include <functional>
@@ -15,19 +15,19 @@ namespace dag {
 
 class GraphPartWriter {
  public:
-  /// A part is full with so many.
+  /// A part with so many bytes is full.
   static constexpr std::size_t packed_bytes_max = 16 << 10;
   static constexpr std::size_t names_max = 1024;
   using Emit = std::function<void(TaskId first, recorded::GraphPart part)>;
 
   GraphPartWriter(TaskId first, Emit emit) : emit_(std::move(emit)), first_(first), part_first_(first) {}
 
-  /// The next one.
+  /// Adds the next task.
   void task(std::string_view name);
-  /// The newest one waits for this one, by their places among all. `data`: an argument of it is made from
-  /// what this one leaves.
+  /// Adds a predecessor of the newest task, by its place among all. `data`: an argument is made from the
+  /// predecessor's output.
   void waits_for(std::uint32_t place, std::uint8_t kind, bool data);
-  /// No more will come.
+  /// Ends the last part.
   void finish();
 
  private:
@@ -45,10 +45,10 @@ class GraphPartWriter {
 
 struct GraphPartVisitor {
   std::function<void(TaskId task, const std::string& name)> task;
-  /// Of the task that was named last.
+  /// Called for the predecessors of the task that was named last.
   std::function<void(TaskId predecessor, std::uint8_t kind, bool data)> waits_for;
 };
-/// Nothing, of other records. False: it is damaged; what could be read of it was visited.
+/// Ignores other records. False: the part is damaged; its readable beginning was visited.
 bool read_graph_part(const Record& record, const GraphPartVisitor& visitor);
 
 }  // namespace dag

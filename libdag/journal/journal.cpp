@@ -55,7 +55,7 @@ std::optional<std::vector<Record>> unpacked(const BlockBytes& block, std::span<c
     std::vector<Record> records;
     Reader reader(raw);
     for (std::uint32_t i = 0; i < block.records; ++i) {
-      // One that a process of a job made may be whatever a kernel left in its memory.
+      // A process that runs kernels may have written any bytes.
       if (auto record = read_record(reader.take(reader.count()))) records.push_back(std::move(*record));
     }
     if (!reader.at_end()) return std::nullopt;
@@ -106,7 +106,7 @@ std::uint64_t journal_file_number(std::string_view name) {
   return problem == std::errc{} && rest == end ? number : 0;
 }
 
-/// Of zstd, whose context and result are large enough to come from the system anew each time.
+/// Memory of zstd, whose context and result are so large that allocating them anew would go to the system.
 struct JournalWriter::Packer {
   struct Free {
     void operator()(ZSTD_CCtx* done_with) const { ZSTD_freeCCtx(done_with); }

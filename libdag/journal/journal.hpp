@@ -1,17 +1,17 @@
 #pragma once
-// The records of one process as a file. Decides how they lie in it, and what can still be read of one that
-// was cut off or damaged. When it is written, and how long it is kept, is nodes/journal/journal.hpp's.
+// The records of a process as a file. Decides the file's layout, and how much is readable after a cut or
+// damage. nodes/journal/journal.hpp decides when the file is written and how long it is kept.
 //
 //   head     magic, process, incarnation, where its clock began, XXH3 of these
 //   block    magic, sizes, how many records, how many were dropped before them, XXH3 of these and of what
 //            follows: the records (dag/codec.hpp), packed by zstd
 //
-// A block is complete in itself. Where one cannot be read, reading goes on with the next magic that is
-// followed by what its checksum says; so damage costs the blocks that it lies in. A process that is killed
-// leaves a file whose last block is there in part.
+// A block is complete in itself. Behind an unreadable block, reading goes on at the next magic with a
+// matching checksum, so damage costs only the blocks that it touches. A process that is killed leaves a file
+// whose last block is incomplete.
 //
-// Alternatives of a record are appended, so what was written before is read; the magic changes when what was
-// there before changes (tests/golden).
+// Alternatives of a record are only appended, so older files stay readable; the magic changes when an older
+// alternative changes (tests/golden).
 
 #include <cstddef>
 #include <functional>
@@ -29,8 +29,8 @@ namespace dag {
 
 struct JournalHead {
   Life process;
-  /// What the wall clock said, in ns since 1970, when the process's clock was at zero. Records of two
-  /// processes can be laid side by side with it as well as the clocks of their machines agree.
+  /// Wall clock in ns since 1970 at zero of the process's clock. It puts records of two processes in order,
+  /// as well as the clocks of their machines agree.
   std::int64_t clock_began_unix_ns = 0;
   bool operator==(const JournalHead&) const = default;
 };
@@ -38,7 +38,7 @@ std::vector<std::byte> encode_head(const JournalHead& head);
 
 /// The files of a journal are numbered from 1, in the order in which they were begun: journal-12.
 std::string journal_file_name(std::uint64_t number);
-/// 0: it is no such name.
+/// 0: the text is no such name.
 std::uint64_t journal_file_number(std::string_view name);
 
 /// Collects records until they make a block.
@@ -47,15 +47,15 @@ class JournalWriter {
   JournalWriter();
   ~JournalWriter();
 
-  /// True: that is enough for a block, which must be taken before another one is added.
+  /// True: the block is full, and must be taken before another record is added.
   bool add(const Record& record);
-  /// The bytes of one, as dag/codec.hpp makes them. Whether they are is found out when they are read.
+  /// Adds a record as bytes of dag/codec.hpp. They are checked only when they are read.
   bool add_encoded(std::span<const std::byte> record);
-  /// All that were added, in their order; `dropped` more should have been, and were not. Empty: nothing to
-  /// say.
+  /// All records added, in order; `dropped` more should have been added, and were not. Empty: nothing to
+  /// write.
   std::vector<std::byte> take_block(std::uint64_t dropped = 0);
 
-  /// Enough for a block, before it is packed: larger ones hardly pack better. No record is larger, or it is
+  /// A block's size before packing: larger blocks hardly pack better. A larger record is
   /// dropped.
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;
 
@@ -63,21 +63,21 @@ class JournalWriter {
   struct Packer;
 
   Writer waiting_, one_;
-  std::unique_ptr<Packer> packer_;  ///< its memory is used again
+  std::unique_ptr<Packer> packer_;  ///< kept for its memory
   std::uint32_t records_ = 0;
   std::uint64_t too_large_ = 0;
 };
 
-/// Bytes that are no block, or none that can be read.
+/// Bytes that are no readable block.
 struct JournalGap {
   std::size_t offset = 0, size_bytes = 0;
 };
 struct JournalRead {
   JournalHead head;
   std::uint64_t records = 0;
-  std::uint64_t dropped = 0;     ///< as the blocks say that were read
-  std::uint64_t unreadable = 0;  ///< records that whoever made them wrote as none can be
-  std::vector<JournalGap> gaps;  ///< in the middle: something was changed or lost
+  std::uint64_t dropped = 0;     ///< by the blocks that were read
+  std::uint64_t unreadable = 0;  ///< records whose bytes their writer left invalid
+  std::vector<JournalGap> gaps;  ///< in the middle: bytes were changed or lost
   std::size_t torn_bytes = 0;    ///< at the end: a block that was being written
 };
 /// Visits the records that can be read, in their order. log_damaged: the file has no head of this version.

@@ -1,7 +1,7 @@
 #pragma once
-// What is recorded of every decision: one Record per transition of a task, placement, or change of
-// membership. Decides the form and the line a person reads. Which transitions there are is decided where they
-// happen; where records go (a list, `dag show`, a journal) is the sink's.
+// Records of all decisions: a Record per transition of a task, placement, or change of membership. Decides
+// the form, and the line that a person reads. The machines decide which transitions there are; the sink
+// decides where records go (a list, `dag show`, a journal).
 
 #include <cstdint>
 #include <functional>
@@ -26,19 +26,19 @@ struct RecordPlace {
 
 namespace recorded {
 
-/// The last predecessor ended (or there was none), and the home let the row run. A lane that readies a bare
-/// row by itself says nothing.
+/// The last predecessor ended (or there was none), and the home let the row run. Lanes that ready bare rows
+/// themselves do not record it.
 struct Ready {
   bool operator==(const Ready&) const = default;
 };
 
-/// One process that was considered, and why it was or was not the one.
+/// A process that was considered, and why it was or was not chosen.
 struct Candidate {
   ProcessId process;
-  Duration wait{0};      ///< In its queue.
-  Duration transfer{0};  ///< For the inputs it lacks.
+  Duration wait{0};      ///< Time in its queue.
+  Duration transfer{0};  ///< Time to fetch missing inputs.
   Duration run{0};
-  /// Why it could not be taken; empty when it could.
+  /// Why it was impossible; empty when it was possible.
   std::string misfit = {};
   bool operator==(const Candidate&) const = default;
 };
@@ -46,22 +46,22 @@ struct Placed {
   ProcessId chosen;
   /// The rule that decided: "short", "inputs here", "earliest finish".
   std::string rule;
-  /// Empty when the rule asked nobody.
+  /// Empty when the rule compares no processes.
   std::vector<Candidate> candidates = {};
   bool operator==(const Placed&) const = default;
 };
 
-/// The row was given to run elsewhere; its home remembers until the outcome.
+/// The row was lent to another process; its home remembers that until the outcome.
 struct Lent {
   ProcessId runner;
   bool operator==(const Lent&) const = default;
 };
-/// The runner gave it back unrun.
+/// The runner returned it without running it.
 struct Returned {
   std::string why;
   bool operator==(const Returned&) const = default;
 };
-/// An idle lane took it. Recorded where it now lies; `victim` is where it lay.
+/// An idle lane took it. Recorded where it is now; `victim` is where it was.
 struct Stolen {
   RecordPlace victim;
   bool operator==(const Stolen&) const = default;
@@ -70,22 +70,22 @@ struct Started {
   bool operator==(const Started&) const = default;
 };
 
-/// An attempt ended, as its home has it. Or the task ended without one (`ran` is zero): it was skipped, took
-/// processes down too often, or ends as what it became.
+/// An attempt ended, by its home's word. Or the task ended without an attempt (`ran` is zero): it was
+/// skipped, crashed processes too often, or ends as the task that it became.
 struct Ended {
   Outcome outcome = Outcome::finished;
-  Duration ran{0};  ///< zero too where a lane's report was overtaken by that of a successor
-  /// What a failure said, or why it ended without an attempt; empty otherwise.
+  Duration ran{0};  ///< zero also if a successor's report overtook the lane's
+  /// Text of a failure, or the reason for an end without an attempt; else empty.
   std::string error = {};
   bool operator==(const Ended&) const = default;
 };
 
-/// The attempt was lost with its lane, process or node; nobody is charged.
+/// The attempt was lost with its lane, process or node; no try is charged.
 struct Lost {
   std::string why;
   bool operator==(const Lost&) const = default;
 };
-/// Another attempt comes after `pause`. The record's attempt is the one that went before.
+/// Another attempt follows after `pause`. The record's attempt is the failed one.
 struct Retried {
   Duration pause{0};
   bool charged = false;
@@ -95,7 +95,7 @@ struct Cancelled {
   std::string why;
   bool operator==(const Cancelled&) const = default;
 };
-/// The cell has the outcome durably. It knows the task by its name alone, so it says it.
+/// The outcome is settled. The record includes the task's name, which other records lack.
 struct Settled {
   Outcome outcome = Outcome::finished;
   std::string name = {};
@@ -116,11 +116,11 @@ struct Spawned {
   bool operator==(const Spawned&) const = default;
 };
 
-/// `suspected`: nothing was heard of it for a while; `trusted`: something was, again. `has`: `why` says what
-/// it has, and that is new.
+/// `suspected`: silent for a while; `trusted`: heard again. `has`: `why` tells its resources, which have
+/// changed.
 enum class MemberChange : std::uint8_t { up, suspected, down, trusted, has };
-/// What a process believes of another. The record's job, if any, is the one whose cell says it; task and
-/// attempt mean nothing.
+/// A process's belief about another. The record's job, if any, is the job of the cell that recorded it; task
+/// and attempt mean nothing.
 struct Member {
   Life life;
   MemberChange change = MemberChange::up;
@@ -128,8 +128,8 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
-/// The kernel of an attempt came back where it ran. What that means, its home says: Ended. Of attempts that
-/// no runner has, lanes say it, if they say anything.
+/// The kernel of an attempt returned where it ran. The home's Ended tells what that means. For attempts
+/// without a runner, lanes record it, if they record anything.
 struct Ran {
   Outcome outcome = Outcome::finished;
   Duration ran{0};
@@ -142,23 +142,23 @@ struct Became {
   Duration ran{0};
   bool operator==(const Became&) const = default;
 };
-/// The row waits anew, whatever had become of it: what it rested on does not count.
+/// The row waits anew, whatever its state was: an end that it rests on does not count.
 struct StartedOver {
   std::string why;
   bool operator==(const StartedOver&) const = default;
 };
-/// The object of the job actor that the record's task creates was given up. When it is needed it comes back
+/// The object of the job actor that the record's task creates was dropped. When it is needed it is restored
 /// from its save number `border`, counted from 1, or from its creation (0).
 struct RolledBack {
   std::uint64_t border = 0;
   std::string why;
   bool operator==(const RolledBack&) const = default;
 };
-/// That object is there again.
+/// That object exists again.
 struct Restored {
   bool operator==(const Restored&) const = default;
 };
-/// The task took its process down, `times` times by now; each counts as a try.
+/// The task has crashed its process, `times` times by now; each counts as a try.
 struct Crashed {
   std::uint32_t times = 0;
   std::string what = {};
@@ -171,7 +171,7 @@ struct HomeGiven {
   Epoch epoch;
   bool operator==(const HomeGiven&) const = default;
 };
-/// A new home has counted the rows of its shard again: they run from here on. Task and attempt mean nothing.
+/// A new home has recounted the rows of its shard: they run from here on. Task and attempt mean nothing.
 struct Recounted {
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -183,8 +183,8 @@ struct TaskClass {
   std::uint64_t tasks = 0;
   bool operator==(const TaskClass&) const = default;
 };
-/// The cell knows of these tasks: those of the submitted graph (the record's task means nothing), or those
-/// that an attempt of the record's task spawned.
+/// The cell knows these tasks: those of the submitted graph (the record's task means nothing), or those that
+/// an attempt of the record's task spawned.
 struct TasksKnown {
   bool submitted = false;
   std::vector<TaskClass> classes = {};
@@ -195,37 +195,37 @@ struct TasksKnown {
 struct JobBegan {
   std::string name;
   std::uint64_t tasks = 0;  ///< of the submitted graph
-  JobId retries = {};       ///< the job of which it runs again what did not finish; 0: none
-  std::uint64_t done = 0;   ///< tasks that were done there, spawned ones included
+  JobId retries = {};       ///< the job whose unfinished tasks this one runs again; 0: none
+  std::uint64_t done = 0;   ///< tasks done there, spawned ones included
   bool operator==(const JobBegan&) const = default;
 };
-/// All of its tasks are settled, or it was stopped.
+/// All tasks of the job are settled, or it was stopped.
 struct JobOver {
   std::uint64_t finished = 0, failed = 0, skipped = 0, cancelled = 0;
   std::optional<Error> stopped = {};
   bool operator==(const JobOver&) const = default;
 };
-/// Settled, of tasks that are alike: each finished by the record's attempt, its first one, and in time. The
-/// record's task is the first that bit 0 may stand for.
+/// Settled, for many tasks at once: each finished by the record's attempt, its first, and in time. The
+/// record's task is the task of bit 0.
 struct FinishedTasks {
   std::uint64_t bits = 0;
   std::vector<std::string> names = {};
-  std::vector<std::uint8_t> name_of = {};  ///< of each bit that is set, in their order: which name
+  std::vector<std::uint8_t> name_of = {};  ///< index of the name, for each set bit in order
   bool operator==(const FinishedTasks&) const = default;
 };
 
-/// Tasks as they were added, the record's task and those behind it: what each is called, and what it waits
-/// for. Of a large graph there are many; a task with many predecessors may be in several, each with some of
-/// them.
+/// Tasks as they were added, beginning with the record's task: name and predecessors of each. A
+/// large graph has many parts; a task with many predecessors may be in several, with some of them in
+/// each.
 struct GraphPart {
   std::vector<std::string> names = {};
   std::vector<std::uint8_t> packed = {};  ///< libdag/journal/graph_part.hpp
-  /// What spawned them; none: they are of the submitted graph.
+  /// The task that spawned them; none: they are of the submitted graph.
   std::optional<TaskId> parent = {};
   bool operator==(const GraphPart&) const = default;
 };
 
-/// A kernel said a line to the log of its job.
+/// A kernel logged a line.
 struct Said {
   std::string name = {};  ///< the task's
   std::string line = {};
@@ -233,25 +233,25 @@ struct Said {
       0;  ///< of the attempt, as Context::attempt says; 0: of a record that does not say it
   bool operator==(const Said&) const = default;
 };
-/// What a process of the job wrote to stdout and stderr: whole lines, but where one was too long. Task and
-/// attempt mean nothing.
+/// Output of a process of the job on stdout and stderr: whole lines, except for lines that are too long. Task
+/// and attempt mean nothing.
 struct Printed {
   std::string text = {};
-  std::uint64_t left_out = 0;  ///< bytes that were written before it, and are not kept
+  std::uint64_t left_out = 0;  ///< bytes that were written before it, and dropped
   bool operator==(const Printed&) const = default;
 };
-/// What an attempt needs and was elsewhere has come to the process that is to run it.
+/// The remote inputs of an attempt have arrived in the process that is to run it.
 struct InputsCame {
   std::uint64_t bytes = 0;
   Duration took{0};  ///< since that process took the attempt
   bool operator==(const InputsCame&) const = default;
 };
-/// What the attempt had saved is kept: one that comes after it goes on from there. Or, of the job actor that
-/// the record's task creates: save number `border` of all in its group is kept, and they come back from no
-/// older one.
+/// The attempt's checkpoint has its copies: the next attempt goes on from there. Or, for the job actor that
+/// the record's task creates: save number `border` of all actors of its group is kept, and they are restored
+/// from no older one.
 struct Saved {
   std::uint64_t bytes = 0;
-  std::uint64_t border = 0;  ///< counted from 1; 0: a task saved it
+  std::uint64_t border = 0;  ///< counted from 1; 0: a task's checkpoint
   bool operator==(const Saved&) const = default;
 };
 /// The record's place leads the job's record from now on. Task and attempt mean nothing.
@@ -259,7 +259,7 @@ struct Leads {
   std::uint64_t term = 0;
   bool operator==(const Leads&) const = default;
 };
-/// Said before JobOver of a job that was cancelled, or whose failures are tolerated by what waits for them.
+/// Recorded before JobOver if the job was cancelled, or has failures that its tasks tolerate.
 struct JobVerdict {
   std::uint64_t tolerated = 0;  ///< failures
   bool cancelled = false;
@@ -285,26 +285,26 @@ struct Record {
   RecordPlace place;
   JobId job;
   TaskId task;
-  /// None (false) before the first attempt is issued.
+  /// None (false) before the first attempt.
   AttemptId attempt;
   RecordWhat what;
   bool operator==(const Record&) const = default;
 };
 
-/// What a task is called; empty when it has no name.
+/// A task's name; empty when it has none.
 using NameOfTask = std::function<std::string(TaskId)>;
 
-/// Of the job as a whole, a shard of it or a process: its task and attempt mean nothing.
+/// False for records of a whole job, a shard or a process: their task and attempt mean nothing.
 bool is_about_task(const RecordWhat& what);
-/// What kernels said and processes printed: it tells nothing about how a job went on.
+/// True for lines of kernels and output of processes: they do not change a job's state.
 bool is_log(const RecordWhat& what);
-/// The Settled that FinishedTasks stands for, each by itself.
+/// Visits the records of type Settled that `many` stands for.
 void each_finished(const Record& many, const std::function<void(const Record&)>& visit);
 
 std::string to_string(const RecordPlace& place);  // n1, n1/l0
 std::string to_string(const RecordWhat& what);    // started; ended finished 1.5ms
-/// One line without its end: `0.012345678 job7/B#1.0.2 n1/l0 started`. Without names, or for a task that has
-/// none, its id stands there: `job7/41#1.0.2`.
+/// A line without its end: `0.012345678 job7/B#1.0.2 n1/l0 started`. Without a name the task's id stands
+/// there: `job7/41#1.0.2`.
 std::string to_string(const Record& record, const NameOfTask& name_of = {});
 
 }  // namespace dag

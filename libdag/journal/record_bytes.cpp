@@ -52,7 +52,7 @@ namespace {
 
 constexpr std::uint32_t no_lane = ~std::uint32_t{0};
 
-/// What all records have, in one piece: lanes write one per task.
+/// The common fields of all records, in one piece, since lanes write a record per task.
 struct Common {
   std::int64_t at_ns;
   std::uint64_t job;

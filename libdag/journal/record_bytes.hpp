@@ -1,7 +1,7 @@
 #pragma once
-// A record as bytes, and back: what all records have, then dag/codec.hpp's bytes of what was recorded, so
-// whoever reads them must know the same alternatives. That an attempt ran and finished, which lanes record of
-// each task, is 56 bytes that cost some nanoseconds.
+// A record as bytes, and back: the common fields, then dag/codec.hpp's bytes of the event, so a reader must
+// know the same alternatives. The record of a finished run, which lanes write for each task, is 56 bytes and
+// costs some nanoseconds.
 
 #include <array>
 #include <cstddef>
@@ -14,10 +14,10 @@
 namespace dag {
 
 using FinishedBytes = std::array<std::byte, 56>;
-/// Those of that record; nothing when it is another one.
+/// Bytes of a record of a finished run; none for another record.
 std::optional<FinishedBytes> finished_bytes(const Record& record);
 void write_record(Writer& to, const Record& record);
-/// Nothing: these bytes are no record.
+/// None: the bytes are no record.
 std::optional<Record> read_record(std::span<const std::byte> bytes);
 
 }  // namespace dag

@@ -1,14 +1,14 @@
 #pragma once
 // Records on their way from a process to the node that keeps its journal: a ring of bytes in memory that both
-// have mapped. Decides how they lie in it. One thread writes, one thread reads, of whatever processes, and
-// neither waits: what finds no room is counted. What was written stays there when the writer is killed.
+// have mapped. Decides the ring's layout. A thread of one process writes and a thread of another reads, and
+// neither waits: records without room are counted as dropped. Written records survive the writer.
 //
-//   head      magic, how many bytes there are for records; how many were written and read since the
-//             beginning, how many records were dropped
-//   records   size in bytes, the record (dag/codec.hpp), up to the next multiple of 8; size ~0: the rest up
-//             to the end of the ring is empty
+//   head      magic, number of bytes for records; bytes written and read since the beginning, number of
+//             dropped records
+//   records   size in bytes, the record (dag/codec.hpp), padding to the next multiple of 8; size ~0: the rest
+//             up to the end of the ring is empty
 //
-// The reader takes nothing on trust: the writer is a process that runs kernels of users.
+// The reader trusts nothing: the writer is a process that runs kernels of users.
 
 #include <atomic>
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace dag {
 
-/// In the memory. Others change it.
+/// Lies in the shared memory; the other process changes it.
 struct alignas(64) RecordRingHead {
   std::uint64_t magic = 0, capacity_bytes = 0;
   alignas(64) std::atomic<std::uint64_t> written{0};
@@ -32,16 +32,16 @@ struct alignas(64) RecordRingHead {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 };
 
-/// Makes an empty ring of this memory, which begins at a multiple of 64 and has room for the head and some
+/// Makes an empty ring in this memory, which begins at a multiple of 64 and has room for the head and some
 /// records.
 void make_record_ring(std::span<std::byte> memory);
 
-/// For one thread at a time. The memory lasts longer.
+/// For one thread at a time. The memory must outlive it.
 class RecordRingWriter {
  public:
-  /// Where make_record_ring was called. Throws Failure(value_invalid) when it was not.
+  /// `memory` was given to make_record_ring. Throws Failure(value_invalid) when it was not.
   explicit RecordRingWriter(std::span<std::byte> memory);
-  /// Some tens of nanoseconds; allocates nothing after the first ones.
+  /// Takes some tens of nanoseconds, and allocates only for the first records.
   void put(const Record& record);
 
  private:
@@ -49,40 +49,40 @@ class RecordRingWriter {
 
   RecordRingHead* head_;
   std::span<std::byte> records_;
-  std::uint64_t written_ = 0, read_ = 0;  ///< as far as we have seen
+  std::uint64_t written_ = 0, read_ = 0;  ///< as last read from the ring
   Writer bytes_;
 };
 
-/// How a reader gets at the bytes of a ring. The writer may change them at any moment, or cut the file that
-/// they lie in, so a reader works on copies.
+/// A reader's access to the bytes of a ring. The writer may change them at any moment, or truncate their
+/// file, so a reader works on copies.
 class RecordRingBytes {
  public:
   virtual ~RecordRingBytes() = default;
   virtual std::size_t size() const = 0;
-  /// False: there are not so many bytes any more.
+  /// False: the file has not so many bytes any more.
   virtual bool copy(std::size_t at, std::span<std::byte> into) const = 0;
-  /// A counter of the head, whole.
+  /// A counter of the head, read atomically.
   virtual std::optional<std::uint64_t> count(std::size_t at) const = 0;
   virtual bool set_count(std::size_t at, std::uint64_t count) = 0;
 };
 
 class RecordRingReader {
  public:
-  /// Throws Failure(value_invalid): this is no ring.
+  /// Throws Failure(value_invalid) when the bytes are no ring.
   explicit RecordRingReader(std::unique_ptr<RecordRingBytes> bytes);
-  /// Of memory that nobody can take away meanwhile.
+  /// For memory that cannot be truncated meanwhile.
   explicit RecordRingReader(std::span<std::byte> memory);
 
-  /// Visits copies of all records that have come since the last call, each a Record in dag/codec.hpp's
-  /// form if the writer kept to it; they are valid only during the call. How many were dropped meanwhile.
+  /// Visits copies of all new records, in dag/codec.hpp's form if the writer kept to it; they are valid only
+  /// during the call. Returns the number of records dropped since the last call.
   std::uint64_t take(const std::function<void(std::span<const std::byte>)>& visit);
-  /// What was taken lies somewhere else: its room is the writer's again. Until then another reader finds it,
-  /// if this one is killed.
+  /// The records taken are stored elsewhere: the writer may reuse their room. Until then another reader finds
+  /// them again, if this one is killed.
   void done();
-  /// The writer wrote what cannot be, or cut the ring. Nothing more is read.
+  /// The writer wrote invalid bytes, or truncated the ring. Nothing more is read.
   bool broken() const { return broken_; }
 
-  /// So much is copied at once; a record that is longer is copied alone.
+  /// Copies this much at once; a longer record is copied alone.
   static constexpr std::size_t copied_bytes = std::size_t{64} << 10;
 
  private:

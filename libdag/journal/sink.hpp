@@ -11,40 +11,40 @@
 
 namespace dag {
 
-/// What a sink wants to be told.
+/// The records that a sink wants.
 enum class Listens : std::uint8_t {
   to_nothing,
-  beside_lanes,  ///< all but that an attempt ran on a lane: lanes tell it by themselves
+  beside_lanes,  ///< all but runs of attempts on lanes, which lanes tell themselves
   to_all
 };
 
-/// What a job had come to where others led its record.
+/// The state of a job whose record other processes led until now.
 struct JobSoFar {
   JobId job;
-  /// TasksKnown, and Settled of each task that did more than finish. What was late is not known any more.
+  /// TasksKnown, and Settled of each task that did more than finish. Lateness is not known any more.
   std::vector<Record> records;
-  /// Of the others, by name.
+  /// Number of the other tasks, by name.
   std::map<std::string, std::uint64_t> finished;
 };
 
-/// Called by whoever made the transition, on its thread; a sink that several threads share guards itself. It
-/// must neither block nor throw: recording is never a reason why a task does not run.
+/// Called on the thread that made the transition; a sink for several threads guards itself. It must neither
+/// block nor throw, since recording must never keep a task from running.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
   virtual void record(const Record& record) = 0;
-  /// FinishedTasks: of each task by itself, for those that do not want them together.
+  /// FinishedTasks; by default split into Settled, for sinks that do not want them together.
   virtual void record_finished(const Record& many) {
     each_finished(many, [this](const Record& one) { record(one); });
   }
-  /// For who keeps what is known of jobs; journals have it from those others. What is recorded goes on from
-  /// it.
+  /// For sinks that keep a state of jobs, which continues from here; journals have it from the former
+  /// leaders.
   virtual void goes_on(const JobSoFar&) {}
-  /// Also to what waits for what: for who keeps what is asked when the job is over.
+  /// True: wants the edges as well, for questions after the job's end.
   virtual bool wants_graph() const { return false; }
-  /// Whether anybody listens. If not, nobody need make a record.
+  /// False: nobody listens, and no record need be made.
   bool enabled() const { return listens_ != Listens::to_nothing; }
-  /// Also to what lanes can say: that an attempt ran.
+  /// True: wants runs of attempts as well, which lanes can tell.
   bool wants_runs() const { return listens_ == Listens::to_all; }
   Listens listens() const { return listens_; }
 
@@ -55,14 +55,14 @@ class RecordSink {
   const Listens listens_;
 };
 
-/// Keeps nothing, and wants nothing.
+/// Drops all records.
 class NullRecordSink final : public RecordSink {
  public:
   NullRecordSink() : RecordSink(Listens::to_nothing) {}
   void record(const Record&) override {}
 };
 
-/// Both get all.
+/// Passes all records to both.
 class BothRecordSinks final : public RecordSink {
  public:
   BothRecordSinks(RecordSink& one, RecordSink& other) : one_(one), other_(other) {}
@@ -85,14 +85,14 @@ class BothRecordSinks final : public RecordSink {
   RecordSink& other_;
 };
 
-/// Keeps the newest records in memory, for tests and `dag show`. For one thread.
+/// Keeps the newest records in memory, for tests and `dag show`. For a single thread.
 class CollectingRecordSink final : public RecordSink {
  public:
   explicit CollectingRecordSink(std::size_t records_max = 1'000'000) : records_max_(records_max) {}
   void record(const Record& record) override;
   /// Oldest first.
   const std::deque<Record>& records() const { return records_; }
-  /// Older records that had to make room.
+  /// Number of older records that were dropped.
   std::uint64_t dropped() const { return dropped_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What every frame says about the link it belongs to. Decides nothing; wire/ carries it, the windows read it.
+// Header of every frame, about the frame's link. Decides nothing; wire/ carries it, the windows read it.
 
 #include <cstdint>
 
@@ -7,9 +7,9 @@
 
 namespace dag {
 
-/// The cluster a process belongs to, drawn at random when the cluster is made: processes of two clusters on
-/// one machine, or a port that has changed hands, never take each other's frames for their own. Zero: not
-/// known yet.
+/// The cluster of a process, drawn at random when the cluster is made: processes of two clusters on one
+/// machine, or behind a port that has changed hands, never accept each other's frames. Zero: not known
+/// yet.
 struct ClusterId {
   std::uint64_t value = 0;
   auto operator<=>(const ClusterId&) const = default;
@@ -22,13 +22,13 @@ namespace dag::link {
 /// All numbers are counts since the link began, so a late or repeated header never undoes a newer one.
 struct FrameHeader {
   ClusterId cluster;
-  /// Who speaks, in which life.
+  /// The sender and its life.
   Life from;
-  /// Whom the sender believes to speak to. A frame for an earlier life is refused, never half understood.
+  /// The receiver, as far as the sender knows. A frame for an earlier life is refused, never half understood.
   Life to;
   /// Number of the frame, from 1. Zero: the frame carries no operations of the link and is never repeated.
   std::uint64_t seq = 0;
-  /// What its operations cost in byte credit, by the sender's measure. The receiver gives the same amount
+  /// Byte credit that its operations take, by the sender's measure. The receiver gives the same amount
   /// back.
   std::uint64_t charge_bytes = 0;
   /// Every frame of the receiver with a lower number has arrived.

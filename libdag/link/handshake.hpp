@@ -1,11 +1,11 @@
 #pragma once
-// Decides whether two processes may link at all, and in which version of the protocol. Leaves to others how
-// the two sentences travel (wire/) and who says them when (the transport).
+// Decides whether two processes may link at all, and in which version of the protocol. wire/ encodes the two
+// messages, and the transport decides which process sends them when.
 //
-// The two sentences: who connects says Hello, again and again until it is answered or gives up; who was
-// called answers each Hello with Welcome or with HelloRefused, from nothing but the Hello and itself, so any
-// of them may be lost or repeated. They travel in loose frames (seq 0): before them there is no link. It
-// ends, since an answer is not answered.
+// The two messages: the connecting process says Hello, again and again until it is answered or gives up. The
+// called process answers each Hello with Welcome or with HelloRefused, from nothing but the Hello and its
+// own, so any of them may be lost or repeated. They travel in loose frames (seq 0), since there is no link
+// yet. It ends, since an answer is not answered.
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ struct VersionRange {
   bool operator==(const VersionRange&) const = default;
 };
 
-/// What this build speaks. A version is raised when a process of the version before could not go on.
+/// The versions of this build. A version is raised when a process of the version before could not go on.
 inline constexpr VersionRange versions_spoken{1, 1};
 
 struct Hello {
@@ -30,7 +30,7 @@ struct Hello {
   ClusterId cluster;
   VersionRange versions;
   Life from;
-  /// Of the module that holds the job's kernels; empty for a process that runs none (dagd).
+  /// Build of the module that holds the job's kernels; empty for a process that runs none (dagd).
   std::string build;
   /// Where the speaker listens, HOST:PORT each: where to link back to.
   std::string control_address;
@@ -58,10 +58,10 @@ struct HelloRefused {
   bool operator==(const HelloRefused&) const = default;
 };
 
-/// What `self` (as it would say Hello) answers to `caller`.
+/// The answer of `self` (as it would say Hello) to `caller`.
 Result<Welcome> answer(const Hello& self, const Hello& caller);
 
-/// The refusal as it is sent, and as the caller shows it.
+/// The refusal as it is sent and shown by the caller.
 HelloRefused refused(Life from, const Error& error);
 Error error_of(const HelloRefused& refusal);
 

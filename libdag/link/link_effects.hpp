@@ -1,5 +1,5 @@
 #pragma once
-// What a LinkMachine asks of whoever drives it, as values in the order in which they are to be carried out.
+// Effects of a LinkMachine, as values in the order in which its driver carries them out.
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace dag::link {
 
-/// Give this frame to the carrier. May be lost on the way or refused there: the machine finds out by itself.
+/// Give this frame to the carrier. It may be lost or refused there: the machine finds out by itself.
 template <class Operation>
 struct Send {
   FrameHeader header;
@@ -20,21 +20,21 @@ struct Send {
   std::shared_ptr<const Batch<Operation>> batch;
 };
 
-/// The next operations from the peer, in the order in which they were offered there. Say `on_handled` with
-/// these two numbers when they have been dealt with; until then they count against the peer's credit.
+/// The next operations from the peer, in the order in which they were offered there. Call `on_handled` with
+/// these two numbers when they are handled; until then they count against the peer's credit.
 template <class Operation>
 struct Deliver {
   std::vector<Operation> operations;
   std::uint64_t charge_bytes = 0;
 };
 
-/// Producers that were told to slow down, or refused, may go on.
+/// Producers that were slowed down or refused may go on.
 struct RoomAgain {};
 
-/// The peer owes an answer and has been silent for too long. Said once; a hint, the link goes on trying.
+/// The peer owes an answer and has been silent for too long. Reported once; the link goes on trying.
 struct PeerAway {};
 
-/// A peer that was said to be away has been heard again.
+/// A peer that was reported away has been heard again.
 struct PeerBack {};
 
 enum class Refusal {

@@ -1,7 +1,7 @@
 #pragma once
-// One end of a link between one life of this process and one life of a peer, on one channel. Decides what is
-// sent when, what is delivered, what is refused. Leaves to others what an operation is (wire/), how frames
-// travel (net/, rings) and who is alive (membership): a link ends when its machine is destroyed.
+// An end of a link between a life of this process and a life of a peer, on one channel. Decides when to send,
+// what to deliver and what to refuse. Others decide what an operation is (wire/), how frames travel (net/,
+// rings) and which processes are alive (membership): a link ends when its machine is destroyed.
 //
 // THE PROTOCOL
 //
@@ -67,8 +67,8 @@ class LinkMachine {
         receiving_(options_),
         probe_wait_(options_.probe_after) {}
 
-  /// For the peer. `size_bytes` is what the operation costs on the wire, as wire/ measures it. Full batches
-  /// leave at once, others when due: look at `due()` after a row of offers.
+  /// Queues an operation for the peer. `size_bytes` is the operation's size on the wire, as wire/ measures
+  /// it. Full batches leave at once, others when due: look at `due()` after a row of offers.
   [[nodiscard]] Offer offer(Operation&& operation, std::size_t size_bytes, Instant now, Effects& effects) {
     const Offer answer = outbox_.offer(std::move(operation), size_bytes, now);
     if (outbox_.has_closed()) pump(Flush::closed_only, now, effects);
@@ -76,7 +76,8 @@ class LinkMachine {
     return answer;
   }
 
-  /// Sends what waits, full or not, as far as there is credit. For a lane that is about to be busy.
+  /// Sends queued operations, full batch or not, within the credit. For a lane that is about to be
+  /// busy.
   void flush(Instant now, Effects& effects) {
     pump(Flush::all, now, effects);
     update_waiting(now);
@@ -86,7 +87,7 @@ class LinkMachine {
                 Effects& effects) {
     if (const std::optional<Refusal> refusal = foreign(header, operations)) {
       effects.push_back(FrameRefused{*refusal, header.from});
-      // Our header tells a peer that believes us in another life the truth. It is bare, so it is not
+      // Our header corrects a peer that believes us in another life. It is bare, so it is not
       // answered.
       const bool expects_answer = header.seq > 0 || header.probe > 0;
       if (*refusal == Refusal::other_receiver && expects_answer) send_bare(0, effects);
@@ -115,8 +116,8 @@ class LinkMachine {
     if (receiving_.credit_is_worth_a_frame()) send_bare(0, effects);
   }
 
-  /// The carrier has connected again: what was in flight may be lost, so ask at once. What we have said may
-  /// be, too, and the peer waits for it: the two ways of a link connect one after the other.
+  /// The carrier has connected again: frames in flight may be lost, so probe at once. Our acknowledgements
+  /// may be lost, too, and the peer waits for them: the two directions of a link connect one after the other.
   void on_carrier_restored(Instant now, Effects& effects) {
     answer_ = std::max(answer_, answered_);
     ack_now_ = ack_now_ || receiving_.has_taken_any();
@@ -125,7 +126,7 @@ class LinkMachine {
     settle(now, effects);
   }
 
-  /// Time has passed; wanted at `due()`, harmless at any time.
+  /// Time has passed. Needed at `due()`, harmless at any time.
   void on_tick(Instant now, Effects& effects) {
     pump(Flush::due_only, now, effects);
     update_waiting(now);
@@ -141,7 +142,7 @@ class LinkMachine {
     }
   }
 
-  /// When `on_tick` is wanted next; empty when the link is quiet or can only wait for the peer.
+  /// When `on_tick` is needed next; empty when the link is quiet or can only wait for the peer.
   std::optional<Instant> due() const {
     std::optional<Instant> due = ack_due_;
     const auto sooner = [&due](Instant other) { due = due ? std::min(*due, other) : other; };
@@ -213,7 +214,7 @@ class LinkMachine {
     return std::max(outbox_.open_since(), last_batch_sent_ + options_.flush_age);
   }
   bool may_send_next() const { return !outbox_.empty() && sending_.may_send(outbox_.front()); }
-  /// Whether only the peer can move us.
+  /// True: only the peer can make progress possible.
   bool waiting() const { return !sending_.empty() || (!outbox_.empty() && !may_send_next()); }
 
   void pump(Flush which, Instant now, Effects& effects) {
@@ -253,13 +254,13 @@ class LinkMachine {
     effects.push_back(Send<Operation>{header, std::move(batch)});
   }
 
-  /// The end of a reaction: what must not wait and no other frame has carried yet, leaves alone.
+  /// Ends a reaction: urgent data that no other frame has carried leaves alone.
   void settle(Instant now, Effects& effects) {
     if (ack_now_ || answer_ > 0) send_bare(0, effects);
     update_waiting(now);
   }
 
-  /// Starts the patience when we begin to wait.
+  /// Starts the timer when the machine begins to wait.
   void update_waiting(Instant now) {
     const bool waits = waiting();
     if (waits && !was_waiting_) {
@@ -293,7 +294,7 @@ class LinkMachine {
   Instant last_batch_sent_;
   /// The peer's probe that still wants its answer.
   std::uint64_t answer_ = 0;
-  std::uint64_t answered_ = 0;  ///< the last that had one
+  std::uint64_t answered_ = 0;  ///< the last that was answered
   std::optional<Instant> ack_due_;
   bool ack_now_ = false;
   std::uint64_t frames_unacknowledged_ = 0;

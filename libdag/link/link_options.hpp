@@ -1,6 +1,6 @@
 #pragma once
-// The limits of a link and how they relate. The windows are part of the protocol: both ends begin with the
-// same ones, so a new link has credit before the first frame arrived.
+// Limits of a link, and their relations. The windows are part of the protocol: both ends begin with the same
+// ones, so a new link has credit before the first frame arrived.
 
 #include <chrono>
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace dag::link {
 
-/// One word of acknowledgement (`FrameHeader::ack_beyond`) describes a whole window.
+/// A word of acknowledgement (`FrameHeader::ack_beyond`) describes a whole window.
 inline constexpr std::uint64_t frames_in_flight_max = 64;
 
 struct LinkOptions {
-  /// What the peer may have sent and we not handled.
+  /// Limit of operations and bytes that the peer has sent and we have not handled.
   std::uint64_t window_operations = limits::credit_operations;
   std::uint64_t window_bytes = limits::credit_bytes;
   /// A batch is closed at this many operations or bytes, and due when it is this old.
@@ -25,20 +25,20 @@ struct LinkOptions {
   Duration flush_age{limits::flush_age_ns};
   /// The largest single operation. More is a bug of the caller, who must split it.
   std::size_t operation_bytes_max = limits::control_frame_bytes_max - limits::flush_bytes;
-  /// What may wait here for credit. From half of it on producers are told to slow down.
+  /// Limit of queued operations and bytes. From half of it on producers are told to slow down.
   std::size_t outbox_operations_max = 4096;
   std::size_t outbox_bytes_max = 8u << 20;
   /// Arrived frames are acknowledged when there are so many, or after this long.
   std::uint64_t ack_frames = frames_in_flight_max / 4;
   Duration ack_after = std::chrono::milliseconds(1);
-  /// Without progress for so long we probe; each further probe waits twice as long, up to the maximum.
+  /// Without progress for this long we probe; each further probe waits twice as long, up to the maximum.
   Duration probe_after = std::chrono::milliseconds(50);
   Duration probe_after_max = std::chrono::seconds(1);
-  /// A peer that owes us an answer and was silent for so long is away. A hint only.
+  /// A peer that owes an answer and is silent for this long is away. A hint only.
   Duration away_after = std::chrono::seconds(2);
 };
 
-/// The relations without which a link could wait for itself for ever.
+/// Relations without which a link could wait for itself for ever.
 inline void check(const LinkOptions& options) {
   DAG_CHECK(options.flush_operations >= 1);
   DAG_CHECK(options.flush_bytes >= 1);

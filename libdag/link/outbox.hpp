@@ -1,6 +1,6 @@
 #pragma once
-// Decides when operations become a batch, and when producers must slow down. Leaves to others when a batch
-// may leave (send_window.hpp) and what an operation is.
+// Decides when operations become a batch, and when producers must slow down. send_window.hpp decides when a
+// batch may leave; an operation is opaque here.
 
 #include <algorithm>
 #include <deque>
@@ -20,11 +20,11 @@ struct Batch {
   std::size_t charge_bytes = 0;
 };
 
-/// What an offer was answered.
+/// The answer to an offer.
 enum class Offer {
   taken,
-  /// Taken, and no more new work please until `RoomAgain`. The half that is left is for what cannot wait,
-  /// such as answers to requests; their number is bounded by what the peer may ask.
+  /// Taken, but no more new work until `RoomAgain`. The remaining half is for operations that cannot wait,
+  /// such as answers to requests; their number is bounded by the peer's requests.
   taken_slow_down,
   /// Not taken: the operation is still the caller's. `RoomAgain` follows.
   refused,
@@ -64,7 +64,7 @@ class Outbox {
     return Offer::taken_slow_down;
   }
 
-  /// Whether a batch is complete. Complete ones leave as soon as they may.
+  /// True: a batch is complete. Complete batches leave as soon as they may.
   bool has_closed() const { return !closed_.empty(); }
   bool has_open() const { return open_ != nullptr; }
   bool empty() const { return queued_operations_ == 0; }

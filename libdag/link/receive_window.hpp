@@ -1,6 +1,6 @@
 #pragma once
-// Decides what of the arriving frames is delivered now, kept for later, a repeat, or refused, and how much
-// the peer may still send. Leaves to others when to tell the peer (link_machine.hpp).
+// Decides which of the arriving frames are delivered now, kept for later, repeats, or refused, and how much
+// more the peer may send. link_machine.hpp decides when to tell the peer.
 
 #include <array>
 #include <optional>
@@ -30,7 +30,7 @@ class ReceiveWindow {
   /// A frame has been delivered, ever.
   bool has_taken_any() const { return next_ > 1; }
 
-  /// Appends what became deliverable, in order.
+  /// Appends all operations that are deliverable now, in order.
   Arrival on_frame(std::uint64_t seq, std::vector<Operation>&& operations, std::uint64_t charge_bytes,
                    std::vector<Delivery>& deliveries) {
     DAG_CHECK(seq > 0);
@@ -38,7 +38,7 @@ class ReceiveWindow {
     if (seq - next_ >= frames_in_flight_max) return Arrival::beyond_window;
     std::optional<Delivery>& slot = slots_[seq % frames_in_flight_max];
     if (slot) return Arrival::repeated;
-    // An honest sender never gets here: what it has sent in all is at most what was handled plus a window.
+    // An honest sender never gets here: it sends at most one window beyond the handled operations.
     if (held_operations_ + operations.size() > window_operations_ || charge_bytes > window_bytes_ ||
         held_bytes_ + charge_bytes > window_bytes_) {
       return Arrival::over_credit;
@@ -60,7 +60,7 @@ class ReceiveWindow {
     return Arrival::delivered;
   }
 
-  /// What was delivered has been dealt with: the peer may send as much again.
+  /// Delivered operations are handled: the peer may send as much again.
   void on_handled(std::uint64_t operations, std::uint64_t charge_bytes) {
     DAG_CHECK(operations <= held_operations_);
     DAG_CHECK(charge_bytes <= held_bytes_);
@@ -70,7 +70,7 @@ class ReceiveWindow {
     handled_bytes_ += charge_bytes;
   }
 
-  /// A quarter of a window can be given back and the peer does not know it yet.
+  /// True: a quarter of a window can be given back, and the peer does not know that yet.
   bool credit_is_worth_a_frame() const {
     return handled_operations_ + window_operations_ - announced_operations_ >= (window_operations_ + 3) / 4 ||
            handled_bytes_ + window_bytes_ - announced_bytes_ >= (window_bytes_ + 3) / 4;
@@ -102,7 +102,7 @@ class ReceiveWindow {
   /// Frames that arrived before an earlier one did, at their number modulo the window.
   std::array<std::optional<Delivery>, frames_in_flight_max> slots_;
   std::uint64_t kept_ = 0;
-  /// Kept, or delivered and not handled: what the window bounds.
+  /// Kept, or delivered and not handled: the window bounds these.
   std::uint64_t held_operations_ = 0;
   std::uint64_t held_bytes_ = 0;
   std::uint64_t handled_operations_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
 // Decides which frames are in flight, which of them are lost, and whether the peer's credit covers another.
-// Leaves to others when to send (link_machine.hpp) and what becomes a batch (outbox.hpp).
+// link_machine.hpp decides when to send, and outbox.hpp forms the batches.
 //
 // Every transmission, a probe included, gets the next *order*. A carrier mostly keeps order, so a frame that
 // was last sent clearly before something that has arrived is taken for lost. A wrong guess costs a repeat,
@@ -23,7 +23,7 @@ class SendWindow {
     BatchPointer batch;
   };
   struct Progress {
-    /// False: the header acknowledges or answers what was never sent; the peer is broken or lies.
+    /// False: the header acknowledges or answers frames that were never sent; the peer is broken or lies.
     bool plausible = true;
     /// Frames left the window, or there is more credit.
     bool moved = false;
@@ -51,7 +51,7 @@ class SendWindow {
     return {first_ + flight_.size() - 1, std::move(batch)};
   }
 
-  /// The number of a probe: its answer tells what became of everything sent before.
+  /// The number of a probe. Its answer tells which earlier frames have arrived.
   std::uint64_t put_probe() { return next_order_++; }
 
   Progress on_header(const FrameHeader& header) {
@@ -84,7 +84,7 @@ class SendWindow {
  private:
   struct InFlight {
     BatchPointer batch;
-    /// Of its last transmission.
+    /// Order of its last transmission.
     std::uint64_t order;
     bool arrived;
   };
@@ -108,7 +108,7 @@ class SendWindow {
   /// Number of flight_.front(), or of the next frame when nothing is in flight.
   std::uint64_t first_ = 1;
   std::uint64_t next_order_ = 1;
-  /// What was last sent before this order and has not arrived, is lost.
+  /// Frames whose last transmission is before this order and that have not arrived are lost.
   std::uint64_t confirmed_before_ = 0;
   std::uint64_t sent_operations_ = 0;
   std::uint64_t sent_bytes_ = 0;

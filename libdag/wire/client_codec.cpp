@@ -154,7 +154,7 @@ JobDetails read_details(schema::JobDetails::Reader from, Reading& reading) {
   return details;
 }
 
-/// Of what the job points to.
+/// Words of everything that the job points to.
 std::size_t job_words(const JobInfo& job) {
   std::size_t words = text_words(job.name) + words_of<schema::JobCounts> +
                       list_words<schema::WorkerInfo>(job.workers.size()) + error_words(job.error) +
@@ -375,7 +375,7 @@ void write_ended(schema::JobEnded::Builder to, const client::JobEnded& message) 
   write_counts(to.initCounts(), message.counts);
 }
 
-/// Of a message that may be about a job: an optional one is there, or not.
+/// For messages with an optional job.
 JobId job_of(const std::optional<JobId>& job) { return job.value_or(JobId{}); }
 
 // ---- Reading

@@ -8,8 +8,8 @@
 namespace dag::wire {
 namespace {
 
-/// Of its code: from the beginning of its first executable segment to the end of its last. Only what lies
-/// there is ever called.
+/// Extent of the module's code: from the beginning of its first executable segment to the end of its last.
+/// Only addresses in there are ever called.
 CodeMap::Module extent_of(const dl_phdr_info& module) {
   std::uintptr_t begin = std::numeric_limits<std::uintptr_t>::max(), end = 0;
   for (int i = 0; i < module.dlpi_phnum; ++i) {

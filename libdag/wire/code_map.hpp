@@ -1,7 +1,7 @@
 #pragma once
-// Where code lies, said so that another process of the same build finds the same code: which module, how far
-// from its beginning. Decides which modules count; that both processes have the same ones, the handshake has
-// seen to.
+// Addresses of code in a form that another process of the same build understands: the module, and the offset
+// from its beginning. Decides which modules count; the handshake has checked that both processes have the
+// same ones.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,11 +26,11 @@ class CodeMap {
   /// Modules are numbered from 1 in this order.
   explicit CodeMap(std::vector<Module> modules) : modules_(std::move(modules)) {}
 
-  /// The program and, where it is another file, libdag.so: the two that the build id of a Hello names. Read
-  /// once; neither moves.
+  /// The program and, where it is another file, libdag.so: the two modules that the build id of a Hello
+  /// names. Read once, since neither moves.
   static const CodeMap& of_this_process();
 
-  /// Empty: the code lies in neither, for instance in a library the kernel was taken from as it is.
+  /// Empty: the code is in neither, for instance when a kernel is taken directly from a library.
   std::optional<CodePlace> place_of(const void* code) const;
   /// Empty: there is no such place.
   std::optional<const void*> code_at(CodePlace place) const;

@@ -22,7 +22,7 @@ ProgramId read_program(schema::ProgramId::Reader from) {
   return {from.getHashHigh(), from.getHashLow(), from.getSizeBytes()};
 }
 
-/// Of texts that a program is started with.
+/// Limits of the texts that a program is started with.
 struct TextsLimit {
   const char* field;
   std::size_t count_max, bytes_max;  // Bytes of all together.

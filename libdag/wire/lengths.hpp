@@ -1,6 +1,6 @@
 #pragma once
-// The limit of every text, list and blob in a frame. Cap'n Proto has none of its own; a frame that exceeds
-// one of these is refused whole.
+// The limit of every text, list and blob in a frame. Cap'n Proto has none of its own; a frame that exceeds a
+// limit is refused whole.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +14,11 @@ inline constexpr std::size_t address_bytes_max = 300;  // A DNS name has at most
 inline constexpr std::size_t build_bytes_max = 128;
 inline constexpr std::size_t name_bytes_max = 256;
 inline constexpr std::size_t text_bytes_max = 16 * 1024;
-/// Names of jobs and tasks. They come from users, who learn of it when the job is submitted.
+/// Names of jobs and tasks. Users choose them, and hear of the limit when the job is submitted.
 inline constexpr std::size_t label_bytes_max = 64 * 1024;
-/// What a kernel threw is cut to this, and not refused.
+/// Longer error texts of kernels are cut, not refused.
 inline constexpr std::size_t error_text_bytes_max = 16 * 1024;
-/// Conditional out-edges of one task.
+/// Conditional out-edges of a task.
 inline constexpr std::size_t conditions_max = 1u << 20;
 /// How a program is started.
 inline constexpr std::size_t arguments_max = 4096;
@@ -27,23 +27,23 @@ inline constexpr std::size_t directory_bytes_max = 4096;
 inline constexpr std::size_t variables_max = 4096;
 inline constexpr std::size_t environment_bytes_max = 1u << 20;  ///< of all together
 inline constexpr std::size_t limits_max = 64;
-/// Of a job's program. Cap'n Proto counts the bytes of a blob in 29 bits.
+/// Size of a job's program. Cap'n Proto counts the bytes of a blob in 29 bits.
 inline constexpr std::size_t program_bytes_max = (512u << 20) - 1024;
-/// Of a saved state, from the disk of one node to that of another.
+/// Size of a saved state, from the disk of a node to that of another.
 inline constexpr std::size_t save_bytes_max = program_bytes_max;
-/// Of a replicated log: who holds copies, entries in one message, bytes of a command or a piece of a
+/// A replicated log: number of seats, entries in a message, bytes of a command or of a piece of a
 /// snapshot.
 inline constexpr std::size_t seats_max = 10'000;
 inline constexpr std::size_t entries_max = 1u << 20;
 inline constexpr std::size_t log_bytes_max = program_bytes_max;
-/// What a node lists: jobs, and the worker processes of each, past ones included.
+/// Lists of a node: jobs, and the worker processes of each, past ones included.
 inline constexpr std::size_t jobs_max = 10'000;
 inline constexpr std::size_t job_workers_max = 10'000;
-/// Of one job: tasks that are told of, and names that are counted apart.
+/// Details of a job: tasks that are listed, and names that are counted separately.
 inline constexpr std::size_t job_details_max = 1'000;
-/// Of one page of a journal.
+/// Notices of a page of a journal.
 inline constexpr std::size_t notices_max = 1'000;
-/// What a frame weighs besides its operations, at most.
+/// Limit of a frame's size besides its operations.
 inline constexpr std::size_t frame_overhead_bytes = 256;
 /// A frame of the bulk channel: one chunk and its header.
 inline constexpr std::size_t bulk_frame_bytes_max = limits::bulk_chunk_bytes + 4096;

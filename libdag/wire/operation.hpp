@@ -1,5 +1,5 @@
 #pragma once
-// Everything that one process can say to another: one alternative per conversation, as in
+// All messages between processes: an alternative per conversation, as in
 // schema/envelope.capnp.
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace dag::wire {
 
 using Handshake = std::variant<link::Hello, link::Welcome, link::HelloRefused>;
 
-/// Something a newer peer said that this build does not know. Comes out of decode, never goes into encode.
+/// A message of a newer peer that this build does not know. Decoded, never encoded.
 struct Unknown {
   /// Number of the conversation in the schema's union, and of the message in the conversation's.
   std::uint16_t conversation = 0;
@@ -26,15 +26,15 @@ struct Unknown {
   bool operator==(const Unknown&) const = default;
 };
 
-/// Number of the conversation about rings: whoever does not know it gets none.
+/// Number of the conversation about rings: a peer that does not know it gets no rings.
 inline constexpr std::uint16_t conversation_of_rings = 11;
-/// And of replicas.
+/// Number of the replicas' conversation.
 inline constexpr std::uint16_t conversation_of_replicas = 12;
 
-/// In place of a message: of that conversation nothing is known.
+/// In place of a message: the peer does not know the conversation at all.
 inline constexpr std::uint16_t whole_conversation = 0xFFFF;
 
-/// The answer to it.
+/// The answer to an unknown message.
 struct Unimplemented {
   std::uint16_t conversation = 0;
   std::uint16_t message = 0;
@@ -45,24 +45,24 @@ inline Unimplemented unimplemented_answer(const Unknown& unknown) {
   return {unknown.conversation, unknown.message};
 }
 
-/// A part of an encoded Envelope with one operation that is too large for a frame. Who sends cuts, who
-/// receives joins; the link keeps pieces in order.
+/// A part of an encoded Envelope whose only operation is too large for a frame. The sender cuts, the receiver
+/// joins; the link keeps pieces in order.
 struct Piece {
-  /// Of the message: the same in all its pieces.
+  /// Number of the message: the same in all its pieces.
   std::uint64_t number = 0;
   std::uint64_t total_bytes = 0;
   std::uint64_t offset = 0;
   /// At most limits::bulk_chunk_bytes.
   Blob bytes;
-  /// The last so many bytes of the message are not encoded: they are the output that was left out of it,
-  /// since no encoded one may be so large. 0: nothing was left out.
+  /// The last bytes of the message are not encoded: they are its output, which was left out since no encoded
+  /// output may be so large. 0: nothing was left out.
   std::uint64_t output_bytes = 0;
 };
 
-/// What a kernel said by Context::log or Context::progress, or what happened to an attempt, on its way to who
-/// watches the job. Longer texts than text_bytes_max are cut by who sends.
+/// A line or progress report of a kernel (Context::log, Context::progress), or an event of an attempt, for
+/// the watchers of the job. The sender cuts texts longer than text_bytes_max.
 struct JobNote {
-  /// `over`: a kernel that had said how far it is does not run any more.
+  /// `over`: a kernel that had reported progress has ended.
   enum class Kind : std::uint8_t { log, progress, over, retry, crash, timeout };
   JobId job;
   Kind kind = Kind::log;

@@ -1,6 +1,6 @@
 #pragma once
-// What envelope.cpp needs of each conversation: what a message weighs beyond its Operation element, how it is
-// written, and how it is read. Includes generated code, so it is for the .cpp files of libdag/wire alone.
+// The functions of each conversation for envelope.cpp: weight of a message beyond its Operation element,
+// writing, reading. Includes generated code, so it is for the .cpp files of libdag/wire alone.
 
 #include <optional>
 
@@ -11,7 +11,7 @@
 
 namespace dag::wire {
 
-/// Of the conversation's struct and all below it; the Operation that points to it is counted by envelope.cpp.
+/// The conversation's struct and all below it; envelope.cpp counts the Operation that points to it.
 std::size_t words(const Handshake& message);
 std::size_t words(const MembershipMessage& message);
 std::size_t words(const JobMessage& message);
@@ -29,7 +29,7 @@ void write(schema::Consensus::Builder to, const consensus::Addressed& message);
 /// A message of a job picks its conversation.
 void write(schema::Operation::Builder to, const JobMessage& message, const CodeMap& codes);
 
-/// Empty: a message that this build does not know. Throw Invalid or kj::Exception.
+/// Empty: this build does not know the message. Throws Invalid or kj::Exception.
 std::optional<Handshake> read(schema::Handshake::Reader from, Reading& reading);
 std::optional<MembershipMessage> read(schema::Membership::Reader from, Reading& reading);
 std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading);

@@ -8,12 +8,12 @@
 
 namespace dag::wire {
 
-/// Of the struct and all below it.
+/// The struct and all below it.
 std::size_t words(const TaskSelector& selector);
 void write(schema::TaskSelector::Builder to, const TaskSelector& selector);
 TaskSelector read(schema::TaskSelector::Reader from, Reading& reading);
 
-/// Of what it points to.
+/// Everything that it points to.
 std::size_t words_below(const ProcessExplained& process);
 void write(schema::ProcessExplained::Builder to, const ProcessExplained& process);
 ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading);

@@ -1,5 +1,5 @@
 #pragma once
-// The messages of a job, each in its conversation: `words` is what it weighs below the conversation's struct,
+// The messages of a job, each in its conversation: `words` is the weight below the conversation's struct,
 // `write` sets the conversation's union. Includes generated code, so it is for the .cpp files of libdag/wire
 // alone.
 
@@ -30,9 +30,9 @@ void write(schema::Cell::Builder to, const message::RenewLease& message, const C
 void write(schema::Cell::Builder to, const message::AskPlan& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::LeaseRenewed& message, const CodeMap& codes);
 
-// What the log of a cell says, too.
+// Messages that the log of a cell has, too.
 
-/// With all that its conversation says of each message.
+/// Includes all fields that its conversation has for each message.
 void write_whole(schema::Cell::Builder to, const JobMessage& message, const CodeMap& codes);
 std::vector<message::Tried> read_tried(capnp::List<schema::Tried>::Reader from, Reading& reading,
                                        const char* field);

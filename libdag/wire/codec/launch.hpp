@@ -6,7 +6,7 @@
 
 namespace dag::wire {
 
-/// Of the struct and all below it.
+/// The struct and all below it.
 std::size_t words(const Launch& launch);
 /// Throws Invalid when the client was started with more than a receiver takes.
 void write(schema::Launch::Builder to, const Launch& launch);

@@ -1,6 +1,6 @@
 #pragma once
-// The words of which the conversations of a job are made (schema/records.capnp, schema/graph.capnp): weighed,
-// written and read. Includes generated code, so it is for the .cpp files of libdag/wire alone.
+// The common parts of a job's conversations (schema/records.capnp, schema/graph.capnp): weighed, written and
+// read. Includes generated code, so it is for the .cpp files of libdag/wire alone.
 
 #include "libdag/job/messages.hpp"
 #include "libdag/schema/graph.capnp.h"
@@ -10,13 +10,13 @@
 
 namespace dag::wire {
 
-/// What reading needs besides the reader.
+/// State of a reading besides the reader.
 struct Reading {
   const CodeMap& codes;
-  /// An honest message has at least a word for each element of a list of structs. One that says otherwise
-  /// wants us to make much of little.
+  /// An honest message has at least a word for each element of a list of structs. Others want a small message
+  /// to become a large one.
   std::size_t elements_left;
-  /// Families do say much with little: so much may come of all that are in one message.
+  /// Families legitimately expand: limit for all families of a message.
   std::size_t expanded_left = std::size_t{limits::tasks_max} + limits::edges_max;
 
   void count_expanded(std::size_t elements) {
@@ -27,7 +27,7 @@ struct Reading {
     check_count(elements, std::min(elements_max, elements_left), field);
     elements_left -= elements;
   }
-  /// Of a list of numbers of 32 bits, which have half a word each.
+  /// A list of 32-bit numbers, which have half a word each.
   void count_numbers(std::size_t elements, std::size_t elements_max, const char* field) {
     check_count(elements, std::min(elements_max, 2 * elements_left), field);
     elements_left -= elements / 2;
@@ -47,11 +47,11 @@ void write_tasks(const std::vector<TaskId>& tasks, Init init) {
   write_list(tasks, init, [](auto& list, unsigned i, TaskId task) { list.set(i, word_of(task)); });
 }
 std::vector<Life> read_lives(Numbers::Reader from, Reading& reading, const char* field);
-/// As many as a job may ever have had, or one for each of its tasks.
+/// Limit: as many as a job may ever have had, or one for each of its tasks.
 std::vector<Life> read_all_lives(Numbers::Reader from, Reading& reading, const char* field);
 std::vector<TaskId> read_tasks(Numbers::Reader from, Reading& reading, const char* field);
 
-/// Throws Invalid when they do not begin at a multiple of 64, or are none.
+/// Throws Invalid when they do not begin at a multiple of 64, or are empty.
 void check(const message::TaskBits& some, const char* field);
 std::vector<message::TaskBits> read_bits(capnp::List<schema::TaskBits>::Reader from, Reading& reading,
                                          const char* field);
@@ -82,21 +82,21 @@ std::vector<OutputName> read_names(capnp::List<schema::OutputName>::Reader from,
 
 // ---- Errors, records
 
-/// Of the struct and all below it.
+/// The struct and all below it.
 std::size_t words(const Error& error);
 void write(schema::Error::Builder to, const Error& error);
 Error read(schema::Error::Reader from);
 
 Outcome read(schema::Outcome from, const char* field);
 
-/// Of what the record points to.
+/// Everything that the record points to.
 std::size_t words_below(const OutcomeRecord& record);
 inline std::size_t words(const OutcomeRecord& record) {
   return words_of<schema::OutcomeRecord> + words_below(record);
 }
 std::size_t words(const std::vector<OutcomeRecord>& records);
 void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const CodeMap& codes);
-/// Into a record that is new.
+/// `record` must be new.
 void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& record);
 inline OutcomeRecord read(schema::OutcomeRecord::Reader from, Reading& reading) {
   OutcomeRecord record;
@@ -112,7 +112,7 @@ void write_records(const std::vector<OutcomeRecord>& records, Init init, const C
 std::vector<OutcomeRecord> read_records(capnp::List<schema::OutcomeRecord>::Reader from, Reading& reading,
                                         const char* field);
 
-/// A blob of a record or attempt: absent is not the same as empty, so the caller asks the reader's `has`.
+/// A blob of a record or attempt: absent differs from empty, so the caller asks the reader's `has`.
 Blob read_blob(capnp::Data::Reader from);
 
 // ---- Code and graphs
@@ -128,7 +128,7 @@ detail::CallKind read_call(schema::Call from);
 
 std::size_t words(const detail::Fragment& graph);
 void write(schema::Graph::Builder to, const detail::Fragment& graph, const CodeMap& codes);
-/// Every index can be followed, except those of job actors that the graph was handed (`outer_actors`).
+/// After this every index can be followed, except those of job actors that were handed in (`outer_actors`).
 std::shared_ptr<const detail::Fragment> read(schema::Graph::Reader from, Reading& reading,
                                              std::uint32_t outer_actors);
 

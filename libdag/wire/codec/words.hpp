@@ -28,10 +28,10 @@ template <class Struct>
 constexpr std::size_t words_of = Struct::_capnpPrivate::dataWordSize + Struct::_capnpPrivate::pointerCount;
 
 inline std::size_t text_words(std::string_view text) { return text.empty() ? 0 : (text.size() + 8) / 8; }
-/// Of a text that is written even when empty: a member of a union.
+/// A text that is written even when empty: a member of a union.
 inline std::size_t written_text_words(std::string_view text) { return (text.size() + 8) / 8; }
 inline std::size_t data_words(const Blob& bytes) { return (bytes.size_bytes() + 7) / 8; }
-/// Of a list of structs, without what its elements point to.
+/// A list of structs, without everything that its elements point to.
 template <class Struct>
 std::size_t list_words(std::size_t count) {
   return count == 0 ? 0 : 1 + count * words_of<Struct>;
@@ -56,7 +56,7 @@ inline Blob blob_from(capnp::Data::Reader data, std::size_t bytes_max, const cha
   }
   return Blob(std::as_bytes(std::span(data.begin(), data.size())));
 }
-/// Of a list of numbers or truth values.
+/// A list of numbers or truth values.
 constexpr std::size_t bits_words(std::size_t count, std::size_t bits_each) {
   return (count * bits_each + 63) / 64;
 }
@@ -69,8 +69,8 @@ void write_list(const Values& values, Init init, Write write) {
   for (unsigned i = 0; i < list.size(); ++i) write(list, i, values[i]);
 }
 
-/// Of a list of numbers or truth values, whose length has been checked. (Its iterators are none that
-/// std::vector takes.)
+/// Reads a list of numbers or truth values, whose length has been checked. (std::vector does not accept its
+/// iterators.)
 template <class Value, class List>
 std::vector<Value> values_from(List list) {
   std::vector<Value> values;
@@ -79,11 +79,11 @@ std::vector<Value> values_from(List list) {
   return values;
 }
 
-/// An index with `none` as its greatest number, in a field whose zero is none.
+/// An index whose greatest number is `none`, for a field whose zero means none.
 constexpr std::uint32_t plus_one(std::uint32_t index) { return index + 1; }
 constexpr std::uint32_t minus_one(std::uint32_t field) { return field - 1; }
 
-/// Says so before anything is allocated for the elements.
+/// Throws before anything is allocated for the elements.
 inline void check_count(std::size_t count, std::size_t count_max, const char* field) {
   if (count > count_max) {
     throw Invalid{std::string(field) + " has " + std::to_string(count) + " elements, at most " +
