@@ -1,13 +1,13 @@
 #pragma once
-// DAG_CHECK says what we believe; it is kept in release. A failed one throws Bug: the actor dies, its
-// supervisor acts, tests stop. It is never for what the world may do to us (that is a Result).
+// DAG_CHECK states an invariant; it is kept in release. A failed check throws Bug: the actor dies, its
+// supervisor acts, tests stop. It is never for faults of the outside world (those are a Result).
 
 #include <stdexcept>
 #include <string>
 
 namespace dag {
 
-/// We were wrong. Caught only by an actor's exception handler.
+/// A broken invariant. Caught only by an actor's exception handler.
 class Bug : public std::logic_error {
  public:
   using std::logic_error::logic_error;

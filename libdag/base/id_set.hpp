@@ -1,5 +1,5 @@
 #pragma once
-// A set of numbers of which most follow each other: the jobs that a node has done with. Memory: by the gaps.
+// A set of mostly consecutive numbers: the finished jobs of a node. Memory: by the gaps.
 
 #include <algorithm>
 #include <cstdint>

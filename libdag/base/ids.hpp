@@ -1,6 +1,6 @@
 #pragma once
-// The names of things that live in several processes. An id is a type: a TaskId cannot be passed where a
-// ProcessId is wanted. Each prints one way everywhere, so a grep follows a task across nodes.
+// Ids of things that live in several processes. An id is a type: a TaskId cannot be passed where a ProcessId
+// is wanted. Each prints in one way everywhere, so a grep follows a task across nodes.
 
 #include <compare>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace dag {
 
-/// A job of the cluster: the node that has its record in the high half (0 where there is no cluster), its
-/// count there in the low one. So whoever reads an id knows whom to ask.
+/// A job of the cluster: its node in the high half (0 where there is no cluster), its count there in the low
+/// one. So the id tells which node to ask.
 struct JobId {
   std::uint64_t value = 0;
   constexpr std::uint32_t node() const { return static_cast<std::uint32_t>(value >> 32); }
@@ -45,23 +45,23 @@ struct Incarnation {
   auto operator<=>(const Incarnation&) const = default;
 };
 
-/// One life of one process.
+/// A life of a process.
 struct Life {
   ProcessId process;
   Incarnation incarnation;
   auto operator<=>(const Life&) const = default;
 };
 
-/// Which count of a shard's rows is meant: the term of the cell's leader, and the count in that term.
-/// Compared in this order, so an epoch is unique without being logged.
+/// Which recount of a shard's rows: the term of the cell's leader, and the count in that term. Compared in
+/// this order, so an epoch is unique without being logged.
 struct Epoch {
   std::uint32_t term = 0;
   std::uint32_t count = 0;
   auto operator<=>(const Epoch&) const = default;
 };
 
-/// One try of a task: the epoch of the home that issued it, and its count there. Never given twice, never
-/// derived from "the last one plus one" of somebody else. Number 0 of epoch {0,0} means "none".
+/// An attempt of a task: the epoch of the home that issued it, and its count there. Never given twice, never
+/// derived from another home's last number. Number 0 of epoch {0,0} means "none".
 struct AttemptId {
   Epoch epoch;
   std::uint32_t number = 0;
@@ -69,8 +69,8 @@ struct AttemptId {
   explicit operator bool() const { return *this != AttemptId{}; }
 };
 
-/// Of two attempts of a task the later one's is greater (Context::fencing_token). The terms of epochs that
-/// homes are given are all the same.
+/// The later of two attempts of a task has the greater token (Context::fencing_token). The terms of epochs
+/// that homes are given are all the same.
 constexpr std::uint64_t fencing_token(AttemptId id) {
   return std::uint64_t{id.epoch.count} << 32 | id.number;
 }
@@ -82,9 +82,9 @@ std::string to_string(Life life);     // n1.2
 std::string to_string(Epoch epoch);   // 1.3
 std::string to_string(AttemptId id);  // #1.3.2
 
-/// As people write a job: job2.7, 2.7, job7 or 7. Empty when it is none of these.
+/// Parses job2.7, 2.7, job7 or 7. Empty for other texts.
 std::optional<JobId> parse_job_id(std::string_view text);
-/// What to_string makes of them.
+/// Parses the text of to_string.
 std::optional<TaskId> parse_task_id(std::string_view text);
 std::optional<AttemptId> parse_attempt_id(std::string_view text);
 

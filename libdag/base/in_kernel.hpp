@@ -1,6 +1,6 @@
 #pragma once
-// Whether a thread runs a kernel of the user's. A kernel that makes a Session would wait for a cluster that
-// waits for the kernel: Session asks here first.
+// Marks threads that run a kernel of the user's. A kernel that makes a Session would wait for a cluster that
+// waits for the kernel: Session checks this first.
 
 namespace dag {
 

@@ -1,13 +1,13 @@
 #pragma once
-// Whose turn it is among those that want something all the time: none waits for more than one turn of each
+// Round robin: none of those that always want something waits for more than one turn of each
 // other.
 
 #include <algorithm>
 
 namespace dag {
 
-/// The first of a map's entries after the key `last`, the circle round, of which `wants` holds; its end if
-/// there is none. Whoever serves it remembers its key.
+/// The first of a map's entries after the key `last`, around the circle, for which `wants` holds; the map's
+/// end if there is none. The caller remembers the served key.
 template <class Map, class Wants>
 auto next_in_turn(Map& map, const typename Map::key_type& last, Wants&& wants) {
   const auto after = map.upper_bound(last);

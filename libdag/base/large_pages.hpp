@@ -1,7 +1,7 @@
 #pragma once
 // Memory of large arrays, so that a task costs the same in a graph of ten million as in one of ten thousand.
-// What is dear there is not the work but the first touch of each page (0.2 to 1.5 us per 4 KiB, the latter on
-// virtual machines): pages are made large where the kernel allows, and none is touched for elements to come.
+// The cost there is the first touch of each page (0.2 to 1.5 us per 4 KiB, the latter on virtual machines):
+// pages are made large where the kernel allows, and none is touched for future elements.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace dag {
 
-/// Asks for pages of 2 MiB in the whole ones of this memory. Advice: without them all works as well.
+/// Asks for pages of 2 MiB in this memory. Advice: without them all works as well.
 void use_large_pages(const void* begin, std::size_t size_bytes);
 
-/// Before a push_back: a vector that has become large grows by so much that copying hardly counts. The room
-/// ahead is addresses only, not memory. Smaller ones are left to the allocator, which has warm memory for
-/// them.
+/// To be called before a push_back: a vector that has become large grows so much that copying hardly counts.
+/// The room ahead is addresses only, not memory. Smaller vectors are left to the allocator, which has warm
+/// memory for them.
 template <class T>
 void make_room(std::vector<T>& values) {
   constexpr std::size_t large_bytes = std::size_t{4} << 20, growth = 8;
@@ -23,7 +23,7 @@ void make_room(std::vector<T>& values) {
   use_large_pages(values.data(), values.capacity() * sizeof(T));
 }
 
-/// The same before `more` are appended at once.
+/// The same, before `more` elements are appended at once.
 template <class T>
 void make_room_for(std::vector<T>& values, std::size_t more) {
   const std::size_t needed = values.size() + more;

@@ -7,7 +7,7 @@
 
 namespace dag {
 
-/// Closed in the end, unless somebody takes it. Negative: none.
+/// Closed by the destructor, unless it was taken. Negative: none.
 class OwnedFile {
  public:
   OwnedFile() = default;

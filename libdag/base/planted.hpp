@@ -1,5 +1,5 @@
 #pragma once
-// Bugs that are planted on purpose, for the simulator to find (tools/sim): each leaves out one rule of a
+// Bugs that are planted on purpose, for the simulator to find (tools/sim): each leaves out a rule of a
 // machine. Only a build that was configured for it has them (DAG_PLANTED_BUGS); elsewhere the compiler
 // removes them.
 
@@ -11,7 +11,7 @@ inline constexpr bool has_planted_bugs = true;
 inline constexpr bool has_planted_bugs = false;
 #endif
 
-/// Whether `bug` is the one that was planted here.
+/// True: `bug` is the planted one.
 template <class Planted>
 constexpr bool is_planted(Planted planted, Planted bug) {
   return has_planted_bugs && planted == bug;

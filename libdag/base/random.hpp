@@ -1,5 +1,5 @@
 #pragma once
-// The only source of chance in machines: an argument, seeded by whoever drives them, so a run can be
+// The only source of chance in machines: an argument, seeded by the machine's driver, so a run can be
 // repeated.
 
 #include <cstdint>
@@ -21,14 +21,14 @@ class Random {
   }
   /// Uniform in [0, limit); limit > 0. The bias below 2^-32 does not matter for choices.
   std::uint64_t below(std::uint64_t limit) {
-    __extension__ using Wide = unsigned __int128;  // pedantic: not ISO C++, but of every 64-bit compiler
+    __extension__ using Wide = unsigned __int128;  // pedantic: not ISO C++, but in every 64-bit compiler
     return static_cast<std::uint64_t>((static_cast<Wide>(next()) * limit) >> 64);
   }
   /// Uniform in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   bool chance(double probability) { return unit() < probability; }
 
-  // What std::shuffle and the distributions ask for.
+  // Interface of std::shuffle and the distributions.
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return ~result_type{0}; }
   result_type operator()() { return next(); }

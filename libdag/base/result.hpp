@@ -1,5 +1,5 @@
 #pragma once
-// Result<T>: a value, or the Error the world gave instead. (Debian 12's C++20 has no std::expected.)
+// Result<T>: a value, or an Error in its place. (Debian 12's C++20 has no std::expected.)
 
 #include <utility>
 #include <variant>
@@ -16,7 +16,7 @@ class [[nodiscard]] Result {
   Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
 
   explicit operator bool() const { return content_.index() == 0; }
-  /// The value. Asking for it when there is none is a bug of the caller.
+  /// The value. Calling it without a value is a bug of the caller.
   T& value() & {
     DAG_CHECK(content_.index() == 0);
     return *std::get_if<0>(&content_);
@@ -47,7 +47,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> content_;
 };
 
-/// A Result of something that has no value.
+/// A Result of an operation without a value.
 struct Done {};
 using Status = Result<Done>;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Sums of times and durations that people give. A duration may have any length, and the longest one means for
-// ever; so a sum stops at the ends of what there is instead of running over.
+// Sums of times and durations that people give. A duration may have any length, and the longest means for
+// ever; so a sum saturates instead of overflowing.
 
 #include <cstdint>
 
@@ -8,18 +8,18 @@
 
 namespace dag {
 
-/// Durations from here on, 146 years, limit nothing: what is waited for so long is waited for for ever.
+/// Durations from here on, 146 years, limit nothing: such a wait is for ever.
 inline constexpr Duration for_ever = Duration(Duration::rep{1} << 62);
 constexpr bool is_for_ever(Duration limit) { return limit >= for_ever; }
 
-/// a + b; a sum that does not fit stays at the last Duration in its direction.
+/// a + b; a sum that does not fit saturates in its direction.
 constexpr Duration sum(Duration a, Duration b) {
   Duration::rep result = 0;
   if (!__builtin_add_overflow(a.count(), b.count(), &result)) return Duration(result);
   return a < Duration{0} ? Duration::min() : Duration::max();
 }
 
-/// Likewise.
+/// Saturates likewise.
 constexpr Duration times(Duration duration, std::uint64_t factor) {
   Duration::rep result = 0;
   if (!__builtin_mul_overflow(duration.count(), factor, &result)) return Duration(result);
@@ -29,7 +29,7 @@ constexpr Duration times(Duration duration, std::uint64_t factor) {
 /// That long after `at`.
 constexpr Instant later(Instant at, Duration by) { return {sum(at.since_start, by)}; }
 
-/// Of a number that was computed or that people give.
+/// For a number that was computed or that people give.
 constexpr Duration nanoseconds_of(double count) {
   if (!(count < static_cast<double>(Duration::max().count()))) return Duration::max();
   if (!(count > static_cast<double>(Duration::min().count()))) return Duration::min();

@@ -1,5 +1,5 @@
 #pragma once
-// A vector whose elements never move: one thread appends while others use the elements they were told about.
+// A vector whose elements never move: a thread appends while others use elements whose index they got.
 
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
 #pragma once
-// Time is an argument. Machines never read a clock: whoever drives them (an actor, a simulation) says `now`.
+// Time is an argument. Machines never read a clock: the driver (an actor, a simulation) passes `now`.
 
 #include <chrono>
 #include <string>
@@ -17,7 +17,7 @@ struct Instant {
   friend Duration operator-(Instant a, Instant b) { return a.since_start - b.since_start; }
 };
 
-/// For people, in four digits: 1.5ms, 12s; 0.
+/// For people, with four digits: 1.5ms, 12s; 0.
 std::string text_of(Duration duration);
 
 }  // namespace dag

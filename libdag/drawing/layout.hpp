@@ -1,7 +1,7 @@
 #pragma once
-// Where the boxes of a drawing lie: one column per depth, and inside a column by the mean place of the
-// neighbours, swept to and fro (Sugiyama, Tagawa, Toda 1981, without their dummy nodes: a long edge may cross
-// a box).
+// Places of a drawing's boxes: a column per depth, and inside a column by the mean place of the
+// neighbours, swept to and fro (Sugiyama, Tagawa, Toda 1981, without their dummy nodes: a long edge may
+// cross a box).
 
 #include <vector>
 
@@ -22,7 +22,7 @@ struct LayoutSpacing {
   int row_gap = 16;
 };
 
-/// Keeps the sizes of `boxes` (one per node) and gives them places; no two overlap, none lies at a negative
+/// Keeps the sizes of `boxes` (one per node) and sets their places; no two overlap, none is at a negative
 /// place.
 void place(const Drawing& drawing, std::vector<Box>& boxes, const LayoutSpacing& spacing = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a MembershipMachine asks of, and tells, the process it lives in. Effects are to be carried out in
+// Effects of a MembershipMachine: requests and news for its process, carried out in
 // order.
 
 #include <cstdint>
@@ -14,22 +14,22 @@
 namespace dag {
 
 enum class DownWhy : std::uint8_t {
-  silent,        ///< nothing was heard of it for too long
-  process_died,  ///< its link broke and it did not come back: its process is gone, its host answers
+  silent,        ///< it was not heard for too long
+  process_died,  ///< its link broke and did not come back: the process is gone, its host answers
   told,          ///< another process found it dead
   superseded,    ///< a newer incarnation of it has appeared
   left,          ///< it said goodbye
 };
 std::string_view name(DownWhy why);
 
-/// Best effort; may be lost. `to` empty: whoever listens there, in whichever life.
+/// Best effort; may be lost. Empty `to`: any process that listens there.
 struct SendMembership {
   std::string address;
   std::optional<Life> to;
   MembershipMessage message;
   bool operator==(const SendMembership&) const = default;
 };
-/// Exactly one per life, before anything else is said of it, and exactly one MemberDown after it.
+/// Exactly one per life, before any other news of it, and exactly one MemberDown after it.
 struct MemberUp {
   Life life;
   Endpoint endpoint;
@@ -40,7 +40,7 @@ struct MemberDown {
   DownWhy why = DownWhy::silent;
   bool operator==(const MemberDown&) const = default;
 };
-/// It has not been heard of; give it nothing new for the moment.
+/// The process was not heard of; give it nothing new for the moment.
 struct MemberSuspected {
   Life life;
   bool operator==(const MemberSuspected&) const = default;
@@ -57,12 +57,12 @@ struct ViewStale {
 struct ViewFresh {
   bool operator==(const ViewFresh&) const = default;
 };
-/// Others hold this life to be over: end its attempts, then begin again with a new machine and
-/// this incarnation. The machine does nothing more.
+/// Other processes hold this life to be over: end its attempts, then begin again with a new machine and this
+/// incarnation. The machine does nothing more.
 struct ComeBackAs {
   Incarnation incarnation;
-  /// We are not the newest life that they know of this process, and that one is over, or was where we are:
-  /// we began with too low an incarnation.
+  /// True: others know a newer life of this process, or one at our incarnation that is over: we began with
+  /// too low an incarnation.
   bool began_too_low = false;
   bool operator==(const ComeBackAs&) const = default;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// How much we should doubt ourselves before we accuse others (Dadgar, Phillips, Currey: Lifeguard, 2018). A
-// slow process hears others late and would call them dead; so the worse its own health, the longer its
-// patience. Decides the multiplier; what counts as a bad sign is the machine's to say.
+// Self-doubt before accusing others (Dadgar, Phillips, Currey: Lifeguard, 2018). A slow process hears others
+// late and would call them dead; so the worse its own health, the longer its patience. Decides the
+// multiplier; the machine decides which signs are bad.
 
 #include <algorithm>
 #include <cstdint>

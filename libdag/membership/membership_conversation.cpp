@@ -1,5 +1,5 @@
-// What a MembershipMachine says, and what it makes of what it is told. Judgement lies in
-// membership_machine.cpp.
+// Messages of a MembershipMachine: sending them, and taking them in. membership_machine.cpp
+// judges.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +24,7 @@ MembershipEffects MembershipMachine::on_message(Life from, const MembershipMessa
   begin_event(now);
 
   if (from == self_.life) {
-    // One of the seeds is our own address, by another name.
+    // A seed is our own address, by another name.
     const auto* join = std::get_if<membership::Join>(&message);
     for (Seed& seed : seeds_) {
       if (join && seed.address == join->address) seed.answered = self_.life.process;
@@ -121,7 +121,7 @@ void MembershipMachine::handle(Member& from, const membership::Ack& ack) {
                                   [&](const Relay& waiting) { return waiting.ping == ack.number; });
   if (relay != relays_.end()) {
     if (const Member* asker = table_.find_up(relay->asker)) {
-      // What refutes the suspicion is the claim of the suspect, with its newest beat: it must be among those
+      // The suspect's claim, with its newest beat, refutes the suspicion: it must be among the claims
       // told.
       auto told = claims();
       const bool has = std::any_of(told.begin(), told.end(),

@@ -1,8 +1,8 @@
 #pragma once
-// Who is alive: SWIM (Das, Gupta, Motivala, 2002) with Lifeguard's self-doubt, for one process. Decides whom
-// to ping, suspect, bury and believe. Leaves to others: carrying messages (net), seeing links break (net),
-// and all that follows from a death. Its word is a hint, never an authority: only incarnations, epochs and
-// terms decide.
+// Detects which processes are alive: SWIM (Das, Gupta, Motivala, 2002) with Lifeguard's self-doubt, for one
+// process. Decides which process to ping, suspect, bury and believe. Others carry messages (net), see links
+// break (net), and act on deaths. Its word is a hint, never an authority: only incarnations, epochs and terms
+// decide.
 //
 // Each process pings the next `watched_max` ones in the ring of ids, each heartbeat, and every message
 // carries claims. Three ways lead to a death:
@@ -14,13 +14,13 @@
 //    counts, because its last words may still lie in our receive queue. A refused connection ends the wait;
 //  - the word of another process that has found it dead.
 // A life that was found dead stays dead, whatever it says: it is told so (ComeBackAs) and returns as the next
-// one.
+// life.
 //
 // Why this does not accuse wrongly: a suspicion names the beat it is based on, and any later beat refutes it;
-// what we slept through is not counted as others' silence; after a long sleep nobody is accused before
-// somebody has answered; and a process that notices its own lateness stretches all its patience up to eight
-// times. Why it ends: a dead process has no later beats, claims only grow in a finite order, and each wait
-// has a limit.
+// time that we slept does not count as silence of others; after a long sleep no process is accused before
+// some process has answered; and a process that notices its own lateness stretches all its patience up to
+// eight times. Why it ends: a dead process has no later beats, claims only grow in a finite order, and each
+// wait has a limit.
 
 #include <cstdint>
 #include <optional>
@@ -41,26 +41,26 @@ class MembershipMachine {
   /// The first `on_tick` is due at `now`. `random` picks helpers; it is this machine's own stream.
   MembershipMachine(Life self, Endpoint endpoint, MembershipOptions options, Random random, Instant now);
 
-  /// To be called at `wake_at()`, which is never more than a heartbeat away. Sooner does no harm; later is
-  /// noticed.
+  /// To be called at `wake_at()`, which is never more than a heartbeat away. An early call does no harm; a
+  /// late one is noticed.
   MembershipEffects on_tick(Instant now);
-  /// `from` as the envelope says. A message that does not open with the sender's own claim is ignored.
+  /// `from` is the envelope's sender. A message that does not begin with the sender's own claim is ignored.
   MembershipEffects on_message(Life from, const MembershipMessage& message, Instant now);
   /// Our link to this life broke (ZMQ_EVENT_DISCONNECTED). The transport should be trying to connect again,
   /// at once.
   MembershipEffects on_disconnected(Life life, Instant now);
-  /// Its host refused a new connection: nobody listens there any more.
+  /// Its host refused a new connection: no process listens there any more.
   MembershipEffects on_refused(Life life, Instant now);
-  /// Told with the next heartbeat; the one before the first, with the first word.
+  /// Told with the next heartbeat; the first load, with the first message.
   void on_load(LoadSummary load);
-  /// From now on these addresses are asked for the others, in the place of MembershipOptions::seeds.
+  /// From now on these addresses are asked for other members, in place of MembershipOptions::seeds.
   void on_seeds(const std::vector<std::string>& addresses);
   /// Says goodbye; the machine does nothing more.
   MembershipEffects leave(Instant now);
 
   Instant wake_at() const;
   const Claim& self() const { return self_; }
-  /// Everyone we know of but ourselves, the dead included, by process.
+  /// All known processes but ourselves, the dead included.
   const std::map<ProcessId, Member>& members() const { return table_.all(); }
   std::size_t up_count() const { return table_.up_count(); }
   bool is_fresh() const { return !stale_; }
@@ -74,7 +74,7 @@ class MembershipMachine {
     std::optional<ProcessId> answered = std::nullopt;
     Instant ask_at = {};
   };
-  /// A ping we sent for somebody else.
+  /// A ping that we sent on behalf of another process.
   struct Relay {
     std::uint64_t ping = 0;
     Life asker;
@@ -88,8 +88,8 @@ class MembershipMachine {
     Instant until;
   };
   struct Stale {
-    std::uint64_t ping = 0;  // An answer to this one or a later one ends it,
-    Instant until;           // or this, when nobody answers.
+    std::uint64_t ping = 0;  // An answer to this ping or a later one ends it,
+    Instant until;           // or this time does, without an answer.
   };
 
   void begin_event(Instant now);
@@ -142,10 +142,10 @@ class MembershipMachine {
   bool late_since_beat_ = false;
   Instant next_beat_;
   Instant last_event_;
-  Instant planned_;  // What wake_at() was after the last event.
+  Instant planned_;  // wake_at() after the last event.
   bool over_ = false;
 
-  // Of the event being handled.
+  // State of the event being handled.
   Instant now_;
   MembershipEffects effects_;
   bool news_ = false;  // States changed that others should hear of at once.

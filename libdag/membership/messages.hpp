@@ -1,6 +1,6 @@
 #pragma once
-// The conversation about who is alive. Plain values; libdag/wire gives them bytes. The envelope names the
-// sender's life, so no message repeats it.
+// The messages of membership. Plain values; libdag/wire gives them bytes. The envelope names the sender's
+// life, so no message repeats it.
 //
 // Ping         anyone -> a member it watches, each heartbeat. Owes an Ack with the same number.
 // Ack          the answer, from the pinged one; or from a helper whose own ping was answered.
@@ -29,9 +29,9 @@
 
 namespace dag {
 
-/// No message carries more claims, and no process knows more members (dead ones included).
+/// Limit of claims in a message and of members that a process knows (dead ones included).
 inline constexpr std::size_t members_max = 1024;
-/// No claim carries more devices.
+/// Limit of devices in a claim.
 inline constexpr std::size_t member_devices_max = 64;
 
 namespace membership {
@@ -64,7 +64,8 @@ struct Gossip {
   bool operator==(const Gossip&) const = default;
 };
 struct Join {
-  /// The address it is sent to, as the sender wrote it: tells the sender which of its seeds answered.
+  /// The address it was sent to, as the sender wrote it; repeated to tell which of its seeds
+  /// answered.
   std::string address;
   std::vector<Claim> claims;
   bool operator==(const Join&) const = default;
@@ -76,7 +77,7 @@ struct Welcome {
 };
 
 struct Obituary {
-  /// What the sender knows of the receiver: dead, or replaced by a newer incarnation.
+  /// The sender's claim about the receiver: dead, or replaced by a newer incarnation.
   Claim deceased;
   std::uint32_t members_up = 0;  ///< in the sender's view, itself included
   std::vector<Claim> claims;     ///< only the sender's own

@@ -1,5 +1,5 @@
 #pragma once
-// An address as people write it. Decides what is one; whether anybody is there shows when it is used.
+// An address as people write it. Checks its form only; use shows whether a process listens there.
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace dag::net {
 
-/// Where a process listens when nobody says otherwise.
+/// The port when none is given.
 inline constexpr std::uint16_t default_port = 7117;
 
 struct Address {
@@ -22,11 +22,11 @@ struct Address {
 /// HOST:PORT; [HOST]:PORT for IPv6.
 std::string to_string(const Address& address);
 
-/// HOST[:PORT], with `port_default` where no port is given. address_invalid says what is wrong and how it is
-/// written.
+/// HOST[:PORT], with `port_default` where no port is given. address_invalid names the fault and the right
+/// form.
 Result<Address> parse_address(std::string_view text, std::uint16_t port_default = default_port);
 
-/// Certainly only reachable from this machine. A name is not, except localhost.
+/// True: certainly only reachable from this machine. Names are not, except localhost.
 bool is_loopback(const Address& address);
 
 }  // namespace dag::net

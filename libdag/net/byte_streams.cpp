@@ -75,7 +75,7 @@ struct Caller {
   bool known = false;  ///< it has named a token under which something was lent
   TokenBytes token{};
   std::span<std::byte> token_left = token;
-  /// What it gets; of the first one some may have gone.
+  /// Bytes for the caller; of the first answer some may have been sent.
   struct Answer {
     SizeBytes size;
     Blob bytes;
@@ -104,7 +104,7 @@ struct Lender {
   std::deque<Fetch> to_ask, asked;
   TokenBytes token{};  ///< of the first of to_ask
   std::span<const std::byte> token_left = {};
-  // Of the first of `asked`.
+  // State of the first of `asked`.
   bool begun = false;  ///< its size is known
   SizeBytes size{};
   std::span<std::byte> size_left = size;
@@ -240,7 +240,7 @@ class ByteStreams::Sockets {
     for (auto& [address, lender] : lenders_) {
       if (items_[item++].revents != 0 && !take_from(lender)) broken.push_back(address);
     }
-    // What they call may ask for more.
+    // Callbacks may ask for more.
     for (auto& [done, bytes] : std::exchange(done_, {})) done(std::move(bytes));
     for (const Address& address : broken) give_up(address);
     if (items_[1].revents != 0) accept_callers();
@@ -266,8 +266,8 @@ class ByteStreams::Sockets {
     }
   }
 
-  /// One has come from there: if there are too many now, the oldest goes. Callers lie in the order in which
-  /// they came, so it is the new one itself when all others are known.
+  /// A stranger has come from there: if there are too many now, the oldest is closed. Callers are in order of
+  /// arrival, so it is the new one itself when all others are known.
   void bound_strangers(const std::string& host) {
     std::size_t all = 0, of_host = 0;
     for (const Caller& caller : callers_) {

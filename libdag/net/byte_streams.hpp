@@ -1,21 +1,21 @@
 #pragma once
-// Large outputs on their way to other hosts: plain TCP streams beside ZeroMQ, through which bytes go at half
-// the speed and are copied some times more. For one thread, but for lending: whoever was told a token may ask
-// before that thread looks up. Decides nothing about what is fetched.
+// Large outputs on their way to other hosts: plain TCP streams beside ZeroMQ, which has half the speed and
+// copies bytes several times more. For one thread, except lending: a fetcher may name a token before that
+// thread sees it. Decides nothing about which outputs are fetched.
 //
-// Whoever has bytes lends them under a token and says the token, by the link, to who may have them; who was
-// told connects to the lender's port, names the token and reads. A connection stays for the next fetch. On
-// it:
+// The owner lends bytes under a token and tells the token, by the link, to the processes that may have them.
+// The fetcher connects to the lender's port, names the token and reads. A connection stays for the next
+// fetch. Its messages:
 //
 //   fetcher -> lender   the token: 16 bytes
 //   lender  -> fetcher  how many bytes there are (8 bytes), and the bytes; or `unknown`
 //
-// Numbers are little-endian. Tokens are answered in their order. A token is a secret of 64 bits and a number:
-// a stranger who reaches the port gets nothing but `unknown`.
+// Numbers are little-endian. Tokens are answered in order. A token is a secret of 64 bits and a number: a
+// stranger that reaches the port gets nothing but `unknown`.
 //
-// A caller is a stranger until it has named a token under which something is lent. Strangers are closed after
-// a while, and the oldest ones make room when there are too many, of their own address first: so nobody who
-// is known is kept out by connections that are made and left.
+// A caller is a stranger until it has named a token with lent bytes. Strangers are closed after a while, and
+// the oldest make room when there are too many, those of the same address first: so abandoned connections
+// keep no known caller out.
 
 #include <cstdint>
 #include <functional>
@@ -38,17 +38,17 @@ struct StreamToken {
 
 class ByteStreams {
  public:
-  /// Connections that others made. Who comes when all are of known callers is closed at once.
+  /// Limit of connections from others. A new one is closed at once when all are of known callers.
   static constexpr std::size_t callers_max = 1024;
-  /// Those of strangers, in all and of one address.
+  /// Limit of strangers, in all and per address.
   static constexpr std::size_t strangers_max = 512, strangers_of_host_max = 128;
-  /// So long a caller may stay a stranger.
+  /// Time that a caller may stay a stranger.
   static constexpr Duration stranger_for = std::chrono::seconds(2);
-  /// Tokens of one caller that wait for their turn; further ones stay in its socket.
+  /// Queued tokens per caller; further ones stay in its socket.
   static constexpr std::size_t waiting_max = 64;
   static constexpr std::uint64_t unknown = ~std::uint64_t{0};
 
-  /// Called once, from fetch(), poll(), forget() or the destructor. Nothing: the bytes cannot be had from
+  /// Called once, from fetch(), poll(), forget() or the destructor. None: the bytes cannot be had from
   /// there.
   using Fetched = std::function<void(std::optional<Blob>)>;
 
@@ -61,17 +61,17 @@ class ByteStreams {
   const Address& address() const;
 
   // From any thread.
-  /// From now on until take_back(), who names the token gets these bytes.
+  /// From now on until take_back(), a caller that names the token gets these bytes.
   void lend(StreamToken token, Blob bytes);
   void take_back(StreamToken token);
 
-  /// Asks the process at `owner` for `size_bytes`; another size is as good as none, and so is one for which
-  /// there is no memory. The memory is taken when the bytes begin to come.
+  /// Asks the process at `owner` for `size_bytes`. Fails for another size, and when there is no memory. The
+  /// memory is allocated when the bytes begin to come.
   void fetch(const Address& owner, StreamToken token, std::uint64_t size_bytes, Fetched fetched);
-  /// Fetches from there end without their bytes.
+  /// Ends fetches from there without bytes.
   void forget(const Address& owner);
 
-  /// Moves what can be moved; waits for that, wake() or the timeout.
+  /// Moves all that can be moved; waits for that, wake() or the timeout.
   void poll(Duration timeout);
   /// From any thread.
   void wake() noexcept;

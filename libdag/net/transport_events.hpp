@@ -1,5 +1,5 @@
 #pragma once
-// What a transport reports, as values.
+// Events of a transport, as values.
 
 #include <cstdint>
 #include <string>
@@ -18,8 +18,8 @@ struct PeerHandle {
   auto operator<=>(const PeerHandle&) const = default;
 };
 
-/// A connection that somebody made to us; good for answers as long as it lasts. Says nothing of who it is:
-/// the envelope does, and authentication proves it.
+/// A connection that another process made to us; good for answers as long as it lasts. It does not identify
+/// the process: the envelope does, and authentication proves it.
 struct CallerHandle {
   std::string routing_id;
   auto operator<=>(const CallerHandle&) const = default;
@@ -39,14 +39,15 @@ struct PeerConnected {
   Channel channel = Channel::control;
 };
 
-/// The connection broke: a process that dies is seen here within milliseconds. A hint, for it may be only the
-/// connection; it is being made again.
+/// The connection broke: the death of a process shows here within milliseconds. A hint, since only the
+/// connection may be broken; it is being made again.
 struct PeerDisconnected {
   PeerHandle peer;
   Channel channel = Channel::control;
 };
 
-/// An attempt to connect failed: usually nobody listens there (any more). It is repeated, ever more slowly.
+/// An attempt to connect failed: usually no process listens there. Repeated, ever more
+/// slowly.
 struct PeerRefused {
   PeerHandle peer;
   Channel channel = Channel::control;

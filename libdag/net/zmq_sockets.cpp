@@ -12,7 +12,7 @@ int milliseconds(Duration duration) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
-/// What both kinds of sockets need. Each of these has a default that loses data, waits for ever, or worse.
+/// Options of all sockets. Each of these has a default that loses data, waits for ever, or worse.
 void set_common(zmq::socket_t& socket, Channel channel, const TransportOptions& options) {
   namespace opt = zmq::sockopt;
   const bool control = channel == Channel::control;

@@ -1,6 +1,6 @@
 #pragma once
-// How every socket is set up, and the three calls of libzmq that can fail for reasons of the world. For the
-// .cpp files of libdag/net alone: it includes zmq.hpp.
+// Options of all sockets, and the three calls of libzmq that can fail for outside reasons. For the .cpp files
+// of libdag/net alone: it includes zmq.hpp.
 
 #include <optional>
 #include <zmq.hpp>
@@ -13,8 +13,8 @@ namespace dag::net {
 /// Frames queued towards a peer. More than a link has in flight, so a link fills no queue unless the carrier
 /// stands still.
 inline constexpr int send_queue_frames = 256;
-/// Frames queued from one connection: they are the memory that a peer can fill before anyone looks at its
-/// frames.
+/// Frames queued from a connection: the memory that a peer can fill before its frames are looked
+/// at.
 inline constexpr int control_receive_queue_frames = 64;
 inline constexpr int bulk_receive_queue_frames = 8;
 static_assert(send_queue_frames > 2 * static_cast<int>(link::frames_in_flight_max));
@@ -28,15 +28,15 @@ zmq::socket_t make_router(zmq::context_t& context, Channel channel, const Transp
 /// A DEALER, not connected yet.
 zmq::socket_t make_dealer(zmq::context_t& context, Channel channel, const TransportOptions& options);
 
-/// libzmq's way to write an address.
+/// An address in libzmq's form.
 std::string tcp_endpoint(const Address& address);
-/// Binds, and says where: the port is chosen by the system when it is zero.
+/// Binds, and returns the address: the system chooses the port when it is zero.
 Result<Address> bind(zmq::socket_t& socket, const Address& address);
 
-/// One part, if there is one. Interrupted calls are repeated; anything else that fails is ours or libzmq's
-/// bug.
+/// Receives a part, if there is one. Interrupted calls are repeated; other failures are bugs of ours or of
+/// libzmq.
 bool receive(zmq::socket_t& socket, zmq::message_t& part);
-/// One part; does not block.
+/// Sends a part; does not block.
 Sent send(zmq::socket_t& socket, zmq::message_t&& part, bool more);
 /// Shares the bytes of large frames instead of copying them.
 zmq::message_t message_of(Blob frame);

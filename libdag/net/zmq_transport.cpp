@@ -80,7 +80,7 @@ class ZmqTransport::Sockets {
     const auto peer = peers_.find(handle);
     if (peer == peers_.end() || peer->second.bulk_address == bulk) return Done{};
     peer->second.bulk_address = bulk;
-    // What was connected leads to another process, or to none.
+    // The old connection leads to another process, or to none.
     if (std::exchange(peer->second.connections[index(Channel::bulk)], nullptr)) files_stale_ = true;
     return Done{};
   }
@@ -140,7 +140,7 @@ class ZmqTransport::Sockets {
     std::array<std::unique_ptr<Connection>, channels.size()> connections;
   };
 
-  /// What a file is that poll waits for. Not zmq_poll: that asks the system twice for each socket, however
+  /// Kind of a file that poll waits for. Not zmq_poll: that makes two system calls for each socket, however
   /// many there are, for one message.
   struct Source {
     enum Kind { waker, callers, answers, monitor } kind = waker;

@@ -1,10 +1,10 @@
 #pragma once
-// The memory that large outputs of this process lie in: segments of shared memory, so that other processes of
-// the host read an output where it is. One segment holds one output. Its owner uses it again for the next one
-// of about its size: its pages are there, and others have mapped it.
+// Memory of this process's large outputs: segments of shared memory, so that other processes of the host read
+// an output in place. A segment holds a single output. Its owner reuses it for the next output of about its
+// size: its pages are there, and others have mapped it.
 //
-// One per process, because Blobs are made by whoever has a value, without being told where they will go.
-// Until begin() is called, and where there is no shared memory, large outputs lie on the heap like all
+// An arena per process, because the maker of a Blob does not know where it will go. Before
+// begin() is called, and where there is no shared memory, large outputs lie on the heap like all
 // others.
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace dag {
 struct ArenaLimits {
   /// Segments in use and waiting; each is a descriptor. Further outputs lie on the heap.
   std::size_t segments_max = 256;
-  /// Segments that wait for their next use; the ones that have waited longest go.
+  /// Memory of segments that wait for reuse; those that have waited longest are removed.
   std::size_t waiting_bytes_max = std::size_t{1} << 30;
 };
 
@@ -29,12 +29,12 @@ struct ArenaUse {
 
 namespace arena {
 
-/// From now on large Blobs lie in shared memory. Who wants to open a segment must name its nonce; they are
-/// drawn from `seed`.
+/// From now on large Blobs lie in shared memory. A process that opens a segment must name its nonce; nonces
+/// are drawn from `seed`.
 void begin(std::uint64_t seed, ArenaLimits limits = {});
-/// None is made there any more, and none waits. Those in use stay until nobody holds them.
+/// Makes no more segments, and removes waiting ones. Those in use stay until no Blob refers to them.
 void end();
-/// Where others find it; nothing for a Blob that lies elsewhere.
+/// Location for other processes; none for a Blob that is elsewhere.
 std::optional<ring::SharedBytes> find(const Blob& blob);
 ArenaUse use();
 

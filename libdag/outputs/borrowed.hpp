@@ -1,6 +1,6 @@
 #pragma once
-// Outputs of other processes of this host, read where they lie. What was mapped once stays mapped for a
-// while: its owner uses the same segment for its next output of that size.
+// Outputs of other processes of this host, read in place. A mapped segment stays mapped for a while, since
+// its owner reuses it for its next output of that size.
 
 #include <functional>
 #include <list>
@@ -15,15 +15,15 @@ namespace dag {
 /// For one thread; the Blobs that it makes are for any, and may outlive it.
 class Borrowed {
  public:
-  /// Of segments that no Blob is in: a mapping keeps memory that its owner may have given up.
+  /// Limit of segments without Blobs: a mapping keeps memory that its owner may have released.
   static constexpr std::size_t idle_bytes_max = std::size_t{1} << 30;
   static constexpr std::size_t idle_max = 64;
 
-  /// A Blob of these bytes of that life. `given_back` is called once, by whatever thread, when nobody holds
-  /// it any more: its owner may then write there. value_invalid and ring_unavailable: they cannot be opened,
-  /// or are not what they are said to be.
+  /// A Blob of these bytes of that life. `given_back` is called once, on any thread, when no Blob refers to
+  /// the bytes any more: the owner may then overwrite them. value_invalid and ring_unavailable: the bytes
+  /// cannot be opened, or differ from their description.
   Result<Blob> open(Life owner, const ring::SharedBytes& where, std::function<void()> given_back);
-  /// That life is over: its segments are unmapped when nobody holds a Blob in them.
+  /// That life is over: its segments are unmapped when no Blob refers to them.
   void forget(Life owner);
 
   std::size_t mapped() const { return mapped_.size(); }
@@ -35,7 +35,7 @@ class Borrowed {
   };
   void drop_idle();
 
-  std::list<Mapped> mapped_;  // Longest not asked for first.
+  std::list<Mapped> mapped_;  // Least recently used first.
 };
 
 }  // namespace dag

@@ -1,5 +1,5 @@
 #pragma once
-// Where a row keeps its output: lanes read it while the home clears or replaces it.
+// The output of a row: lanes read it while the home clears or replaces it.
 
 #include <atomic>
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace dag {
 
-/// A Blob that threads may store, load and clear at once. Its word and its state are read as a seqlock: a
-/// reader that finds the same state before and after it read the word has both from one store. That is all
-/// for small values, which need no lock and no reference. For a block on the heap the reader holds the
-/// state's lock bit for the instructions that count its reference, so that nobody releases it meanwhile.
+/// A Blob that threads may store, load and clear at once. Its word and its state form a seqlock: a reader
+/// that finds the same state before and after it read the word has both from one store. Small values need no
+/// more: no lock and no reference. For a block on the heap the reader holds the state's lock bit for the
+/// instructions that count its reference, so that the block is not released meanwhile.
 class OutputSlot {
  public:
   OutputSlot() = default;
@@ -19,7 +19,7 @@ class OutputSlot {
   OutputSlot& operator=(const OutputSlot&) = delete;
   ~OutputSlot() { clear(); }
 
-  /// Replaces what was there.
+  /// Replaces the value.
   void store(Blob blob) {
     const std::uint32_t seen = lock();
     const Blob::Parts after = blob.detach();
@@ -30,7 +30,7 @@ class OutputSlot {
                  std::memory_order_release);
     Blob::attach(before);  // Released here, outside the lock.
   }
-  /// What is there; a Blob that holds nothing when nothing is.
+  /// The value; a Blob that holds nothing if there is none.
   Blob load() const {
     for (;;) {
       const std::uint32_t seen = state_.load(std::memory_order_acquire);
@@ -42,13 +42,13 @@ class OutputSlot {
       if (state_.load(std::memory_order_relaxed) == seen) return Blob::attach({word, kind});
     }
   }
-  /// What is there is more than fits in here; a look that costs no reference.
+  /// True: the value is on the heap; a check without counting a reference.
   bool on_heap() const { return kind_in(state_.load(std::memory_order_acquire)) == Blob::Parts::block; }
   void clear() { store({}); }
 
  private:
-  // The state: a lock, the Blob's kind, and how often it was stored, so that a value which comes back is not
-  // taken for one that stayed.
+  // The state: a lock, the Blob's kind, and the number of stores, so that a value that returns differs from a
+  // value that stayed.
   static constexpr std::uint32_t locked = 1;
   static constexpr std::uint32_t kind_shift = 1;
   static constexpr std::uint32_t kind_mask = std::uint32_t{15} << kind_shift;

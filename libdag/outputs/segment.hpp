@@ -1,5 +1,5 @@
 #pragma once
-// One segment of shared memory that an output lies in, as its owner and as others have it mapped.
+// A segment of shared memory that holds an output, as mapped by its owner and by others.
 
 #include <utility>
 
@@ -16,7 +16,7 @@ class Segment {
     if (!memory) return memory.error();
     return Segment(std::move(*memory), nonce, capacity_bytes);
   }
-  /// Of another process of this host, to read.
+  /// Opens a segment of another process of this host for reading.
   static Result<Segment> open(std::int32_t process, std::int32_t file, std::uint64_t nonce,
                               std::uint64_t capacity_bytes) {
     auto memory =

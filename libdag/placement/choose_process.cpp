@@ -81,7 +81,7 @@ Considered largest_holders(ProcessId here, std::span<const PlacementInput> input
     std::uint32_t place;
     std::uint64_t bytes;
   };
-  // Who is not among the first so many that are named holds few of many inputs.
+  // A process beyond the first 64 holders has few of many inputs.
   std::array<Holder, 64> holders;
   std::size_t count = 0;
   for (const PlacementInput& input : inputs) {

@@ -1,11 +1,11 @@
 #pragma once
-// Which process runs a task that has become ready. Decides by earliest predicted finish among a few
-// candidates, or without asking anyone where asking would cost more than it gains. What is predicted and
-// gossiped comes from outside; lending the row is the home's, which device of the process takes it is the
-// process's.
+// Chooses the process that runs a task which has become ready: by earliest predicted finish
+// among a few candidates, or without comparison where that would cost more than it gains.
+// Predictions and gossip come from outside; the home lends the row, and the chosen process picks
+// the device.
 //
-// Asked for each ready task that is long enough: a decision allocates nothing. Its reasons are made for those
-// who read them, by scores_of().
+// Called for each ready task that is long enough, so a decision allocates nothing. scores_of() makes the
+// reasons, for those who read them.
 
 #include <array>
 #include <cstdint>
@@ -21,36 +21,36 @@
 
 namespace dag {
 
-/// An input of the task: how large, and which processes have it.
+/// An input of the task: its size, and the processes that have it.
 struct PlacementInput {
   std::uint64_t size_bytes = 0;
   std::vector<ProcessId> holders;
 };
 std::uint64_t missing_bytes(std::span<const PlacementInput> inputs, ProcessId process);
 
-/// What is known of a process that might run it. All but our own is gossip, a few heartbeats old.
+/// A process that might run the task. All but our own data is gossip, a few heartbeats old.
 struct PlacementCandidate {
-  const NodeDevices* node = nullptr;  ///< not null; of whoever asks
-  /// Until a lane gets to it: the gossiped backlog over the lanes.
+  const NodeDevices* node = nullptr;  ///< not null; the caller keeps it
+  /// Time until a lane is free: the gossiped backlog over the lanes.
   Duration wait{0};
-  /// Predicted on its kind of device; empty when nothing like it ever ran.
+  /// Predicted on its kind of device; empty when no task of the class ran there.
   std::optional<Duration> run = std::nullopt;
-  /// To it, as measured.
+  /// Measured bandwidth to it.
   double bandwidth_bytes_per_second = 1e9;
 };
 
 struct PlacementQuestion {
   TaskNeeds needs;
   std::span<const PlacementInput> inputs;
-  /// Between here and another process; zero where there is no other.
+  /// Between this process and another; zero where there is no other.
   Duration round_trip{0};
-  /// The process that asks.
+  /// The process that places the task.
   PlacementCandidate here;
   std::span<const PlacementCandidate> others;
 };
 
 enum class PlacementRule : std::uint8_t {
-  short_run,        ///< runs here: over before another process could have answered
+  short_run,        ///< runs here: it ends before another process could answer
   inputs_here,      ///< runs here: all inputs are here and so, nearly, is a free lane
   earliest_finish,  ///< the scores decided
 };
@@ -59,10 +59,10 @@ std::string_view name(PlacementRule rule);
 struct PlacementScore {
   ProcessId process;
   Duration wait{0};
-  Duration transfer{0};  ///< of missing inputs, and for another process the round trip
+  Duration transfer{0};  ///< of missing inputs; for another process with the round trip
   Duration run{0};
   Duration finish{0};
-  /// Some may pass (it only has to wait); with one for ever it is no candidate.
+  /// Some may pass (the task only has to wait); with one that is for ever the process is no candidate.
   std::vector<Misfit> misfits;
 };
 
@@ -74,15 +74,15 @@ struct PlacementChoice {
 /// Runs shorter than this many round trips stay where they became ready.
 inline constexpr int short_run_round_trips = 4;
 
-/// The rule by which the task stays without a look at others; of the question, `others` is not read.
+/// The rule by which the task stays without a comparison; does not read `others`.
 std::optional<PlacementRule> stays_here(const PlacementQuestion& question);
-/// needs_impossible when none of those named could ever run it; the caller may then ask all others.
+/// needs_impossible when no given process could ever run it; the caller may then ask all others.
 Result<PlacementChoice> choose_process(const PlacementQuestion& question);
-/// What the earliest finish was chosen from: of all that were considered, us first.
+/// The scores of an earliest finish: of all candidates, this process first.
 std::vector<PlacementScore> scores_of(const PlacementQuestion& question);
 
-/// Whom to consider besides ourselves: who holds the most input bytes (up to `holders_max`), and two others
-/// at random. Places in `members`, ascending; never that of `here`. `members` are those that are up and not
+/// Candidates besides this process: the holders of the most input bytes (up to `holders_max`), and two others
+/// at random. Ascending places in `members`, without `here`. `members` are the processes that are up and not
 /// suspected, ascending.
 inline constexpr std::size_t placement_holders_max = 4;
 inline constexpr std::size_t placement_sampled = 2;

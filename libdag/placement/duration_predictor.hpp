@@ -1,6 +1,6 @@
 #pragma once
-// How long a task will run, from how long others of its class ran on that kind of device. Decides the
-// estimate; which tasks form a class, and what the estimate is used for, is the caller's.
+// Predicts how long a task will run, from durations of its class on that kind of device. The caller decides
+// which tasks form a class, and what the estimate is used for.
 
 #include <cmath>
 #include <cstdint>
@@ -20,7 +20,7 @@ class DurationEstimate {
   Duration mean() const { return Duration(static_cast<Duration::rep>(mean_ns_)); }
   /// Zero until there are two observations.
   Duration deviation() const { return Duration(static_cast<Duration::rep>(std::sqrt(variance_ns2_))); }
-  /// What most runs stay below: for "4 to 11 s" and for noticing what hangs.
+  /// Upper end of most runs: for "4 to 11 s" and for noticing tasks that hang.
   Duration at_most() const { return mean() + 2 * deviation(); }
 
  private:
@@ -29,7 +29,7 @@ class DurationEstimate {
   std::uint64_t observations_ = 0;
 };
 
-/// Tasks that share a name form a class; whoever interns names hands out the numbers, from 0.
+/// Tasks that share a name form a class; the interner of names numbers them from 0.
 struct TaskClass {
   std::uint32_t index = 0;
   auto operator<=>(const TaskClass&) const = default;
@@ -40,8 +40,8 @@ struct KindIndex {
   auto operator<=>(const KindIndex&) const = default;
 };
 
-/// One estimate per class and kind. Looking one up is an index, for lanes ask for each task they place.
-/// Bounded: classes and kinds beyond the limits are not learned (and have no estimate).
+/// An estimate per class and kind. A look-up is an index, since lanes ask for each task they place. Bounded:
+/// classes and kinds beyond the limits are not learned (and have no estimate).
 class DurationPredictor {
  public:
   static constexpr std::uint32_t classes_max = 65'536;
@@ -50,7 +50,7 @@ class DurationPredictor {
   void observe(TaskClass task_class, KindIndex kind, Duration ran);
   /// Empty as long as nothing of that class ran on that kind.
   std::optional<DurationEstimate> estimate(TaskClass task_class, KindIndex kind) const;
-  /// What the user said of it (`.takes(2s)`) stands until something was seen.
+  /// The user's statement (`.takes(2s)`) counts until a run was seen.
   std::optional<Duration> predict(TaskClass task_class, KindIndex kind,
                                   std::optional<Duration> stated = {}) const;
 

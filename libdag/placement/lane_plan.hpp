@@ -1,6 +1,6 @@
 #pragma once
-// Which cores of a host each of its node processes uses. Decides the division and the pinning; starting the
-// threads is actors/lanes'.
+// Divides the cores of a host between its node processes, and pins lanes to them; actors/lanes starts the
+// threads.
 
 #include <cstdint>
 #include <optional>
@@ -10,18 +10,18 @@
 
 namespace dag {
 
-/// One of the node processes that one `dag up` or `dag run` starts on a host.
+/// A node process of those that `dag up` or `dag run` starts on a host.
 struct LanePlanRequest {
   std::uint32_t node_index = 0;
   std::uint32_t node_count = 1;
-  /// Lanes wished for; zero: one per core of this node's share. More than that share are not pinned.
+  /// Lanes wished for; zero: a lane per core of this node's share. Lanes beyond that share are not pinned.
   std::uint32_t lanes = 0;
 };
 
 struct PlannedLane {
-  /// Empty: the operating system moves it as it likes.
+  /// Empty: the operating system may move it.
   std::optional<HardwareThread> pinned_to = std::nullopt;
-  /// Whether it may spin for work before it sleeps. Who shares a core with others must not.
+  /// True: it may spin for work before it sleeps. A lane that shares its core with others must not.
   bool may_spin = false;
   bool operator==(const PlannedLane&) const = default;
 };

@@ -30,7 +30,7 @@ Amounts sum(const Amounts& a, const Amounts& b) {
   return {a.cpus + b.cpus, a.gpus + b.gpus, a.memory_bytes + b.memory_bytes};
 }
 
-/// What the devices of a node have together, and whether one is of the kind that is wanted.
+/// The sum of a node's devices, and whether one is of the wanted kind.
 struct Together {
   Amounts capacity;
   bool has_kind = false;

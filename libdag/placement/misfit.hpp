@@ -1,6 +1,6 @@
 #pragma once
-// Why a task cannot run on a device, or on a node, now or ever. The one predicate that placement, submission
-// and `dag explain` all ask, so they never disagree. Decides nothing about where it is best to run.
+// Why a task cannot run on a device, or on a node, now or ever. Placement, submission and `dag explain` use
+// this predicate, so they never disagree. Does not decide where a task runs best.
 
 #include <cstdint>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace dag {
 
-/// What a task occupies while it runs.
+/// Resources that a task occupies while it runs.
 struct TaskNeeds {
   std::uint32_t cpus = 1;
   std::uint32_t gpus = 0;
   std::uint64_t memory_bytes = 0;
-  /// The kind of device its kernel is for; empty: any.
+  /// Device kind of its kernel; empty: any.
   std::string device_kind = {};
   bool operator==(const TaskNeeds&) const = default;
 };
@@ -31,7 +31,7 @@ struct Amounts {
   bool operator==(const Amounts&) const = default;
 };
 
-/// One device. `free` above `capacity` counts as `capacity`.
+/// A device. `free` above `capacity` counts as `capacity`.
 struct Device {
   std::string kind;
   Amounts capacity;
@@ -39,24 +39,24 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-/// One reason. Amounts in lanes, devices or bytes; for `kind` they mean nothing.
+/// A reason. Amounts in lanes, devices or bytes; for `kind` they mean nothing.
 struct Misfit {
   enum class What : std::uint8_t { kind, cpus, gpus, memory };
   What what = What::cpus;
   std::uint64_t wanted = 0;
   std::uint64_t capacity = 0;
   std::uint64_t free = 0;
-  /// The kind that was wanted and the kinds that are there, for `kind`.
+  /// The wanted kind and the available kinds, for `kind`.
   std::string kind_wanted = {};
   std::string kinds_there = {};
 
-  /// It will not fit later either, unless the device is changed.
+  /// True: it will not fit later either, unless the device is changed.
   bool is_for_ever() const { return what == What::kind || wanted > capacity; }
   bool operator==(const Misfit&) const = default;
 };
 std::string to_string(
     const Misfit& misfit);  // "never: has no gpu", "memory: 14.0 of 24.0 GiB free, needs 20.0 GiB"
-/// All of them in one line; empty for none.
+/// All misfits in a line; empty for none.
 std::string to_string(const std::vector<Misfit>& misfits);
 
 /// Empty means the device fits. Every reason is listed, not only the first.
@@ -72,8 +72,8 @@ std::vector<Misfit> misfits(const TaskNeeds& needs, const NodeDevices& node);
 /// never_fits(misfits(needs, node)), without the reasons: placement asks it for each candidate.
 bool never_fits(const TaskNeeds& needs, const NodeDevices& node);
 
-/// Whether some node could ever run it: the processes that could, or needs_impossible, saying for each node
-/// why not.
+/// The processes that could ever run the task; or needs_impossible, with the reason for each
+/// node.
 Result<std::vector<ProcessId>> able_nodes(const std::string& task, const TaskNeeds& needs,
                                           const std::vector<NodeDevices>& nodes);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The cores of a host as plain values, and how far two lanes are from each other. Decides only the distance;
-// reading the hardware (hwloc) is nodes/', what distances are used for is stealing/'s.
+// The cores of a host as plain values, and the distance of two lanes. Decides only the distance; nodes/ reads
+// the hardware (hwloc), and stealing/ uses distances.
 
 #include <compare>
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace dag {
 
-/// One hardware thread and what it shares with others. Two threads with the same number share that thing;
+/// A hardware thread and the levels it shares with others. Two threads with the same number share that level;
 /// numbers are unique on the host, not within their parent. A machine without such a level (no shared L3, one
 /// NUMA node) gives all threads below the next level the same number.
 struct HardwareThread {
-  std::uint32_t os_index = 0;  ///< what the operating system pins by
+  std::uint32_t os_index = 0;  ///< the operating system's number, for pinning
   std::uint32_t core = 0;
   std::uint32_t l2 = 0;
   std::uint32_t l3 = 0;
@@ -26,20 +26,20 @@ struct HardwareThread {
   auto operator<=>(const HardwareThread&) const = default;
 };
 
-/// What we may use of a host: cpusets and cgroups are already taken off.
+/// The usable part of a host: cpusets and cgroups are already taken off.
 struct Topology {
   std::vector<HardwareThread> threads;
   std::uint64_t memory_bytes = 0;
   bool operator==(const Topology&) const = default;
 };
 
-/// A topology with nothing but `cores` cores, for tests, and where the hardware cannot be read.
+/// A topology of just `cores` cores, for tests, and where the hardware cannot be read.
 Topology flat_topology(std::uint32_t cores);
 
-/// What a topology from outside must satisfy: some thread, no thread twice, no core in two packages.
+/// Conditions for a topology from outside: some thread, no thread twice, no core in two packages.
 Status check(const Topology& topology);
 
-/// All threads of one core each, in the order in which neighbours are close: by package, NUMA node, L3, L2,
+/// The threads of each core, with cores ordered so that neighbours are close: by package, NUMA node, L3, L2,
 /// core.
 std::vector<std::vector<HardwareThread>> cores_in_order(const Topology& topology);
 
@@ -57,27 +57,27 @@ enum class Distance : std::uint8_t {
 };
 std::string_view name(Distance distance);
 
-/// Names a host; processes that see the same kernel have the same one.
+/// Names a host: equal for processes under the same kernel.
 struct HostId {
   std::uint64_t value = 0;
   auto operator<=>(const HostId&) const = default;
 };
 
-/// Where a lane is.
+/// The place of a lane.
 struct LaneSite {
   HostId host;
   ProcessId process;
   std::uint32_t lane = 0;
-  /// Empty: it may run anywhere.
+  /// Empty: it is not pinned.
   std::optional<HardwareThread> pinned_to = std::nullopt;
   bool operator==(const LaneSite&) const = default;
 };
 
-/// Symmetric. Between processes caches do not count: what is stolen crosses a ring or a socket.
+/// Symmetric. Between processes caches do not count: stolen rows cross a ring or a socket.
 Distance distance(const LaneSite& a, const LaneSite& b);
 
 /// The other lanes, nearest first; within a rung in the order given, beginning behind `thief` itself, so that
-/// not all thieves of a rung try the same victim first.
+/// thieves of a rung do not all try the same victim first.
 struct Rung {
   Distance distance = Distance::same_lane;
   std::vector<LaneSite> lanes;

@@ -1,7 +1,7 @@
 #pragma once
-// How threads sleep until somebody, of this process or another, has something for them: one word of memory,
-// on which they sleep by futex. Decides who is woken and that no wake is lost; leaves to others what there is
-// to look at, and where the word lies (doorbell.hpp).
+// Sleep and wake-up of threads of this process or others: a word of memory, on which threads sleep by futex.
+// Decides which thread is woken and that no wake is lost; others decide what to look at, and where the word
+// lies (doorbell.hpp).
 //
 //   sleeper:  prepare_wait()      rings from now on are heard
 //             look everywhere     found something: cancel_wait()
@@ -10,22 +10,22 @@
 //             ring()
 //
 // Why no wake is lost: the sleeper announces itself in the word and then looks; the ringer stores and then
-// looks at the word, all sequentially consistent. So one of them sees the other: the sleeper what was stored,
-// or the ringer a sleeper, whom it calls.
+// looks at the word, all sequentially consistent. So one of them sees the other: the sleeper sees the stored
+// data, or the ringer sees a sleeper and calls it.
 //
-// A call is a token: the ringer turns one announced sleeper into one call and wakes one; whoever waits and
-// finds a call takes it and goes on. So every sleeper costs at most one system call, however many rings come
-// before it is awake, and a ring with nobody asleep costs one load of a line that nobody writes. Calls and
-// announced sleepers are together as many as there are threads between prepare_wait() and their end of
-// waiting. Who cancels or has waited in vain takes back an announcement rather than a call, so that a call
-// stays for one that sleeps; when there are only calls, everybody is awake, and it takes its own.
+// A call is a token: the ringer turns an announced sleeper into a call and wakes a thread; a waiting thread
+// that finds a call takes it and goes on. So every sleeper costs at most one system call, however many rings
+// come before it is awake, and a ring without sleepers costs a load of a line that no thread writes. Calls
+// and announced sleepers together are the threads between prepare_wait() and their end of waiting. A thread
+// that cancels or times out takes back an announcement rather than a call, so that a call stays for a
+// sleeper; if there are only calls, all threads are awake, and it takes its own.
 //
-// Other processes can write the word. What they can do is to wake us for nothing or to swallow a wake; so
-// nobody sleeps longer than the timeout, and each loop has an end.
+// Other processes can write the word. The worst they can do is a wake for nothing or a lost wake, so no
+// thread sleeps longer than the timeout, and each loop has an end.
 //
-// A process has two of them (Bells): one for the threads that do its work, and one for a thread that only
-// listens and is called when none of those sleeps. All may be at work for long; so whoever is called and then
-// does something else first passes the call on when there is more to look at, to the listener in the end.
+// A process has two bells (Bells): for its working threads, and for a thread that only listens and is called
+// when no worker sleeps. Workers may be busy for long; so a called thread that does something else first
+// passes the call on when there is more to look at, in the end to the listener.
 
 #include <algorithm>
 #include <atomic>
@@ -35,7 +35,7 @@
 
 namespace dag::ring {
 
-/// Sleeps while the word is `expected`; false: it is not. True: slept until woken, or the timeout, or a
+/// Sleeps while the word is `expected`. False: it is not. True: slept until woken, the timeout, or a
 /// signal.
 bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t expected, Duration timeout);
 void wake(std::atomic<std::uint32_t>& word, std::uint32_t count);
@@ -72,7 +72,7 @@ class Bell {
     return false;
   }
 
-  /// Calls up to `count` sleepers; how many there were.
+  /// Calls up to `count` sleepers; returns how many there were.
   std::uint32_t ring(std::uint32_t count = 1) {
     std::uint32_t word = word_->load(std::memory_order_seq_cst);
     for (int i = 0; i < attempts_max; ++i) {
@@ -83,17 +83,17 @@ class Bell {
         return called;
       }
     }
-    wake(*word_, count);  // Somebody scribbles on the word. Sleepers who find no call look anyway.
+    wake(*word_, count);  // The word was overwritten. Sleepers who find no call look anyway.
     return count;
   }
   std::uint32_t ring_all() { return ring(sleepers_max); }
-  /// Wakes all, whatever the word says, and calls nobody: when a ringer has died, perhaps between its call
-  /// and the wake.
+  /// Wakes all, whatever the word says, and calls none: when a ringer has died, perhaps between its call and
+  /// the wake.
   void rouse() { wake(*word_, sleepers_max); }
-  /// For who rings only where it pays. Not ordered with anything.
+  /// For a caller that rings only where it pays. Not ordered with anything.
   std::uint32_t look() const { return word_->load(std::memory_order_relaxed); }
 
-  // Low half: sleepers who announced themselves and were not called. High half: calls nobody has taken.
+  // Low half: announced sleepers that were not called. High half: calls that were not taken.
   static constexpr std::uint32_t sleepers_max = 0xffff;
   static constexpr std::uint32_t one_sleeper = 1;
   static constexpr std::uint32_t one_call = 0x1'0000;
@@ -101,7 +101,7 @@ class Bell {
   static std::uint32_t calls(std::uint32_t word) { return word / one_call; }
 
  private:
-  /// Threads that mean well never make each other fail as often as this.
+  /// Well-behaved threads never make each other fail as often as this.
   static constexpr int attempts_max = 1000;
 
   bool change(std::uint32_t& from, std::uint32_t to) {
@@ -121,7 +121,7 @@ struct Bells {
   }
 };
 
-/// The words of both, apart from each other: each is read by many and changed rarely.
+/// The words of both, apart from each other: each is read often and changed rarely.
 struct BellWords {
   alignas(64) std::atomic<std::uint32_t> workers{0};
   alignas(64) std::atomic<std::uint32_t> listener{0};

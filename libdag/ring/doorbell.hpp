@@ -1,7 +1,7 @@
 #pragma once
-// The bells of a process, in memory that its peers map: where its threads sleep, and what everybody rings who
-// has something for them, its own threads included. One pair per process, however many peers it has: a thread
-// that reads many rings and a queue sleeps in one place.
+// The bells of a process, in memory that its peers map: its threads sleep there, and every process with news
+// for it rings there, its own threads included. A pair per process, however many peers it has: a thread that
+// reads many rings and a queue sleeps in one place.
 
 #include <new>
 
@@ -17,14 +17,14 @@ class Doorbell {
   /// ... and opens those of its peers, only to ring them.
   static Result<Doorbell> open(std::int32_t process, std::int32_t file, std::uint64_t nonce);
 
-  /// What the calls mean, and in which order: bell.hpp.
+  /// bell.hpp defines the calls and their order.
   Bells<std::atomic> bells() const {
     return std::launder(reinterpret_cast<BellWords*>(memory_.content()))->bells();
   }
   void prepare_wait() { bells().workers.prepare_wait(); }
   void cancel_wait() { bells().workers.cancel_wait(); }
   bool wait(Duration timeout) { return bells().workers.wait(timeout); }
-  /// What is to be found must have been stored with sequential consistency.
+  /// The news must have been stored with sequential consistency.
   void ring() { bells().ring(); }
   void ring_all() {
     bells().workers.ring_all();

@@ -1,18 +1,18 @@
 #pragma once
-// What two processes of one host say to each other to get a ring between them, over the link that they have
-// anyway. Both do the same:
+// Messages by which two processes of a host get a ring between them, over their existing link. Both do the
+// same:
 //
 //   Offer    when the other is a member and may be on this host: here lies what I read, there I sleep.
 //   Ready    I have opened what you offered, so I can write; and I read what I offered.
 //   Closed   no ring, or no more: I could not open yours, or what was in mine was false.
 //
-// A process writes when it has said Ready and heard it: then the other has opened its end and reads. What is
-// written by one that heard it first lies in the ring until the other hears it too. Each is said at most once
-// to a life; after Closed, by either, there is never a ring between these two lives, so it ends. Who does not
-// know these messages answers `unimplemented`, which is as good as Closed.
+// A process writes when it has sent and received Ready: then the other has opened its end and reads. Data of
+// the process that received it first stays in the ring until the other receives it, too. Each message is sent
+// at most once to a life; after a Closed from either there is never a ring between these two lives, so it
+// ends. A process that does not know these messages answers `unimplemented`, which is as good as Closed.
 //
-// And what they say to hand over large outputs: without copying them once there is a ring (so each can open
-// what the other names), else by a TCP stream (libdag/net/byte_streams.hpp):
+// Messages to hand over large outputs: without copying once there is a ring (so each can open the other's
+// memory), else by a TCP stream (libdag/net/byte_streams.hpp):
 //
 //   owner  -> reader  HandOver: output `number` lies there; or StreamOver: it can be fetched there. The Data
 //   that
@@ -20,8 +20,8 @@
 //   reader -> owner   HandBack: nobody here reads it any more, or it is here; or it could not be opened or
 //                     fetched, and then the owner sends the bytes by the link.
 //
-// The owner leaves what it handed over as it is until it is handed back, or the reader's life is over: so
-// each of them ends.
+// The owner keeps the handed-over output unchanged until it is handed back, or the reader's life is over, so
+// each hand-over ends.
 
 #include <cstdint>
 #include <string>
@@ -30,14 +30,14 @@
 namespace dag {
 namespace ring {
 
-/// Where process ids mean the same: one boot of one kernel, one namespace.
+/// The scope of process ids: a boot of a kernel, and a namespace.
 struct Host {
   std::string boot;
   std::uint64_t process_namespace = 0;
   bool operator==(const Host&) const = default;
 };
 
-/// A plain value, complete in itself. What it names is checked by who opens it (offer.hpp).
+/// A plain value, complete in itself. The opener checks what it names (offer.hpp).
 struct Offer {
   Host host;
   std::int32_t process = 0;
@@ -59,8 +59,8 @@ struct Closed {
   bool operator==(const Closed&) const = default;
 };
 
-/// Where bytes lie, for processes that may open descriptors of the one they lie in. Complete in itself;
-/// whoever opens it checks it.
+/// Location of bytes, for processes that may open the owner's descriptors. Complete in itself; the opener
+/// checks it.
 struct SharedBytes {
   std::int32_t process = 0;
   std::int32_t file = -1;
@@ -77,7 +77,7 @@ struct HandOver {
   bool operator==(const HandOver&) const = default;
 };
 
-/// Where bytes can be fetched: at this port of the host that the owner's link is at, by who names both.
+/// Where bytes can be fetched: at this port of the link's host, by naming `number` and `secret`.
 struct StreamOver {
   std::uint64_t number = 0;  ///< as HandOver's
   std::uint64_t secret = 0;

@@ -1,8 +1,8 @@
 #pragma once
-// How two processes of one host get a ring between them. Each makes an inbox, which it reads, and tells the
-// other in a control message where it lies and which doorbell is its own (messages.hpp); the other accepts,
-// and writes into it. Two offers that cross make a link. Everything about an offer is the peer's word and is
-// checked; whoever cannot accept goes on without a ring, so all refusals have one code.
+// How two processes of a host get a ring between them. Each makes an inbox, which it reads, and tells the
+// other in a control message where the inbox and its doorbell are (messages.hpp); the other accepts, and
+// writes into it. Two offers that cross make a link. Everything in an offer is the peer's word and is
+// checked; a process that cannot accept goes on without a ring, so all refusals have one code.
 
 #include "libdag/ring/doorbell.hpp"
 #include "libdag/ring/messages.hpp"
@@ -13,10 +13,10 @@ namespace dag::ring {
 Result<Host> this_host();
 
 inline constexpr std::uint64_t inbox_capacity_bytes = 256 * 1024;
-/// What a peer may make us map for it.
+/// Limit of the memory that a peer may make us map for it.
 inline constexpr std::uint64_t inbox_capacity_bytes_max = 16 * 1024 * 1024;
 
-/// The memory of one ring, in the process that reads it or in the one that writes it.
+/// The memory of a ring, in the process that reads it or in the one that writes it.
 class RingMemory {
  public:
   /// The nonce should be new: it tells this ring from others that were offered under the same numbers.
@@ -39,13 +39,13 @@ class RingMemory {
 
 Result<Offer> offer(const RingMemory& inbox, const Doorbell& own);
 
-/// What a process has of a peer whose offer it accepted.
+/// A process's access to a peer whose offer it accepted.
 struct Outbound {
   RingMemory ring;
   Doorbell doorbell;
 };
-/// ring_unavailable: another host or namespace, a process that is gone or of another user, memory that is not
-/// what was offered.
+/// ring_unavailable: another host or namespace, a process that is gone or of another user, or memory that
+/// differs from the offer.
 Result<Outbound> accept(const Offer& offer);
 
 }  // namespace dag::ring

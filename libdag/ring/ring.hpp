@@ -1,18 +1,18 @@
 #pragma once
 // A queue of records in memory that two processes share: one writer, one reader. Decides how records are laid
-// out, published and taken; leaves to others who may write and read when (ring_carrier.hpp), who sleeps
+// out, published and taken. Others decide which thread writes and reads when (ring_carrier.hpp), which sleeps
 // (bell.hpp) and where the memory comes from (shared_memory.hpp).
 //
 // **The other end is not trusted**: it may write anything, anywhere in the memory, at any time. Hence
-//  * each side keeps its own position to itself and only announces it: what is announced is never read back;
-//  * what the other side says (its position, the head of a record) is read once, into a register, and checked
-//    before it is used. Both positions count bytes since the beginning and only grow, so all that is valid
-//    for the writer's is [what was seen of it, head + capacity], and for the reader's [what was seen of it,
-//    tail];
-//  * a record is copied out before anybody looks at it, word by word with atomic loads: what the other side
-//  does
-//    meanwhile changes which bytes are got, not how many, nor from where;
-//  * the first contradiction breaks the ring for good. Whoever has it closes the link.
+//   * each side keeps its own position to itself and only announces it: an announcement is never read back;
+//   * each value of the other side (its position, the head of a record) is read once, into a register, and
+//     checked before it is used. Both positions count bytes since the beginning and only grow, so the valid
+//     range of the writer's is [its last seen value, head + capacity], and of the reader's [its last seen
+//     value, tail];
+//   * a record is copied out before it is looked at, word by word with atomic loads: changes by the other
+//     side meanwhile alter the bytes that are read, but neither their number
+//     nor their place;
+//   * the first contradiction breaks the ring for good. The side that finds it closes the link.
 //
 // Why a reader sees whole records only: a record's words are written before the tail that covers them is
 // stored (release), and read after that tail was loaded (acquire). A writer that is killed midway has not
@@ -34,7 +34,7 @@
 
 namespace dag::ring {
 
-/// Where both sides announce their positions. Two cache lines apart, because the prefetcher takes lines in
+/// The positions that the sides announce. Two cache lines apart, because the prefetcher takes lines in
 /// pairs.
 template <template <class> class Atomic>
 struct Positions {
@@ -42,7 +42,8 @@ struct Positions {
   alignas(128) Atomic<std::uint64_t> tail{0};
   /// Bytes ever released, by the reader.
   alignas(128) Atomic<std::uint64_t> head{0};
-  /// Not 0: the writer found no space and wants to be rung when there is. Set by it, cleared by the reader.
+  /// Not 0: the writer found no space and wants to be rung when there is. The reader clears
+  /// it.
   alignas(128) Atomic<std::uint32_t> writer_waits{0};
 };
 
@@ -132,7 +133,7 @@ class RingWriter {
  private:
   void look_at_head() {
     const std::uint64_t head = ring_.positions->head.load(std::memory_order_seq_cst);
-    // In this form a head that went back is a huge distance.
+    // As a distance, a head that went back is huge.
     if (head - head_seen_ > published_ - head_seen_ || head % word_bytes != 0) {
       broken_ = true;
     } else {
@@ -159,7 +160,7 @@ class RingWriter {
   View<Atomic> ring_;
   std::uint64_t mask_;
   std::uint64_t tail_ = 0;
-  /// What the reader may see of tail_.
+  /// The part of tail_ that the reader may see.
   std::uint64_t published_ = 0;
   /// The reader's head when it was last looked at: only when the ring seems full.
   std::uint64_t head_seen_ = 0;
@@ -202,7 +203,7 @@ class RingReader {
     return Took::record;
   }
 
-  /// The writer may use the space of what was taken. True when it waits for that and has to be rung.
+  /// The writer may reuse the space of taken records. True: it waits for that and must be rung.
   bool release() {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head == released_) return false;
@@ -212,15 +213,15 @@ class RingReader {
     return waits.load(std::memory_order_seq_cst) != 0 && waits.exchange(0, std::memory_order_seq_cst) != 0;
   }
 
-  /// There is something to take. From any thread of this process.
+  /// True: there is a record to take. From any thread of this process.
   bool has_news() const {
     const std::uint64_t head = head_.load(std::memory_order_acquire);
-    // The next record comes over together with the tail, and not only when that says that it is there.
+    // The next record is loaded together with the tail, not only after the tail has been read.
     __builtin_prefetch(&ring_.words[head / word_bytes & mask_]);
     return ring_.positions->tail.load(std::memory_order_seq_cst) != head;
   }
 
-  /// How much has ever been taken. From any thread of this process.
+  /// Number of bytes ever taken. From any thread of this process.
   std::uint64_t taken_bytes() const { return head_.load(std::memory_order_relaxed); }
 
  private:
@@ -242,7 +243,7 @@ class RingReader {
   std::uint64_t tail_seen_ = 0;
   bool broken_ = false;
   std::size_t copy_words_;
-  /// Not initialised: only as much of it becomes memory as records are long.
+  /// Not initialised, so it takes memory only for the longest record so far.
   std::unique_ptr<std::uint64_t[]> copy_;
 };
 

@@ -1,16 +1,17 @@
 #pragma once
-// Both directions between this process and one peer, for all lanes of this process. Decides which of them
-// writes and which reads; knows neither what a record means nor what a link does with it.
+// Both directions between this process and a peer, for all lanes of this process. Decides which lane writes
+// and which reads; knows neither what a record means nor what a link does with it.
 //
 // **One ring per ordered pair of processes**, and not one per lane: a process looks at as many rings as it
 // has peers however many lanes they have, memory is 256 KiB per peer, the order of a link is the order of its
-// ring, and what is exchanged at the beginning does not depend on lanes. The price is that lanes take turns:
-// a writer waits for its turn (a batch of copies, microseconds at most; one uncontended exchange when nobody
-// else writes), and a reader who finds another one reading goes on, for the other does the work. The turns
-// are memory of this process alone: a peer that is killed or stopped holds none of ours.
+// ring, and the exchange at the beginning does not depend on lanes. The price is that lanes take turns: a
+// writer waits for its turn (a batch of copies, microseconds at most; one uncontended exchange when no other
+// lane writes), and a reader that finds another one reading goes on, as the other does the work. Turns are
+// memory of this process alone: a peer that is killed or stopped holds none of ours.
 //
-// Nothing here blocks for the peer. A full ring is said, the caller keeps its batch, and is rung (all of its
-// process are: nobody here knows who waits) when there is space: memory is bounded by the ring.
+// Nothing here blocks for the peer. A full ring is reported, the caller keeps its batch,
+// and all threads of its process are rung when there is space: memory is bounded by the
+// ring.
 
 #include <atomic>
 #include <cstddef>
@@ -40,20 +41,20 @@ class Turn {
 enum class Polled {
   nothing,
   some,
-  /// Another thread of this process is at it.
+  /// Another thread of this process has the turn.
   elsewhere,
   broken,
 };
 
 class RingCarrier {
  public:
-  /// What was offered to the peer, and what it offered.
+  /// Our offer to the peer, and the peer's offer.
   RingCarrier(RingMemory inbox, Outbound outbound);
   RingCarrier(const RingCarrier&) = delete;
   RingCarrier& operator=(const RingCarrier&) = delete;
 
-  /// A turn to write. What was written is published, and the peer rung if it sleeps, by publish() or at the
-  /// end: at most one system call each.
+  /// A turn to write. publish() or the destructor publishes the records, and rings the peer if it sleeps: at
+  /// most one system call each.
   class Batch {
    public:
     Batch(Batch&& other) noexcept : carrier_(std::exchange(other.carrier_, nullptr)) {}
@@ -64,7 +65,7 @@ class RingCarrier {
       carrier_->writing_.give();
     }
 
-    /// `full`: published, as far as it went; nothing of this record was written.
+    /// `full`: earlier records are published; no part of this record was written.
     Wrote write(std::uint16_t kind, std::span<const std::byte> head, std::span<const std::byte> value = {});
     void publish();
     /// After `full`: our doorbell will be rung when there is space. True: there is already.
@@ -98,16 +99,16 @@ class RingCarrier {
     return took == Took::broken ? Polled::broken : Polled::nothing;
   }
 
-  /// There is something to poll; for who is about to sleep. From any thread.
+  /// True: there are records to poll; for a thread that is about to sleep. From any thread.
   bool has_news() const { return !broken() && reader_.has_news(); }
 
-  /// How much has been polled. When it stands still while there is news, nobody polls. From any thread.
+  /// Number of bytes polled. If it stands still while there is news, no thread polls. From any thread.
   std::uint64_t polled_bytes() const { return reader_.taken_bytes(); }
 
-  /// The peer wrote what no peer may write. Final; the link is to be closed.
+  /// True: the peer broke the ring's rules. Final; the link is to be closed.
   bool broken() const { return broken_.load(std::memory_order_relaxed); }
   std::optional<Error> error() const;
-  /// A record came whole, but says what cannot be: the same.
+  /// A complete record with impossible content: breaks the ring as well.
   void break_off() { broken_.store(true, std::memory_order_relaxed); }
 
   /// The longest record, without its head.

@@ -84,8 +84,8 @@ Result<SharedMemory> SharedMemory::map(int file, const Preamble& expected, Acces
 }
 
 Result<SharedMemory> SharedMemory::map_sealed(int file, std::size_t bytes, Access access) {
-  // What is written is populated: the first pass through a ring would otherwise take a fault every 4 KiB.
-  // What is only read may be large (64 MiB would take 10 ms here), and its reader faults in 16 pages at once.
+  // Writable memory is populated: the first pass through a ring would otherwise take a fault every 4 KiB.
+  // Read-only memory may be large (64 MiB would take 10 ms here), and its reader faults in 16 pages at once.
   const bool reads = access == Access::read_only;
   void* const mapped = mmap(nullptr, bytes, reads ? PROT_READ : PROT_READ | PROT_WRITE,
                             reads ? MAP_SHARED : MAP_SHARED | MAP_POPULATE, file, 0);

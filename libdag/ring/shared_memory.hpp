@@ -1,11 +1,11 @@
 #pragma once
-// Memory that processes of one host share, without a name in any file system: a sealed memfd. Nothing of it
-// is left when the last of them is gone, however it went. Another process of the same user opens it through
-// /proc, by the creator's process id and descriptor number; the nonce in its preamble says that it is the one
-// that was meant, and not what another process got under the same numbers.
+// Memory that processes of a host share, without a name in any file system: a sealed memfd. Nothing of it is
+// left when the last of them is gone, however it ended. Another process of the same user opens it through
+// /proc, by the creator's process id and descriptor number; the nonce in its preamble proves that it is the
+// intended memory, and not that of another process under the same numbers.
 //
-// Its size is sealed, so that nobody can truncate it under our feet (SIGBUS); who opens it maps nothing that
-// is not.
+// Its size is sealed, so that no process can truncate it under our feet (SIGBUS); unsealed memory is not
+// mapped.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace dag::ring {
 
-/// At the beginning of the memory; what is inside follows at `content_offset`.
+/// At the beginning of the memory; the content follows at `content_offset`.
 struct Preamble {
-  std::uint64_t kind = 0;  ///< what is inside, and in which version
+  std::uint64_t kind = 0;  ///< of the content, with its version
   std::uint64_t nonce = 0;
   std::uint64_t content_bytes = 0;
   bool operator==(const Preamble&) const = default;
@@ -29,12 +29,12 @@ class SharedMemory {
   static constexpr std::size_t content_offset = 128;
   static_assert(sizeof(Preamble) <= content_offset);
 
-  /// Zeros, all of them really there.
+  /// Filled with zeros; all pages are allocated.
   static Result<SharedMemory> create(const Preamble& preamble);
-  /// Of another process of this host: only what has this preamble, its size, and the seals.
+  /// Opens memory of another process of this host: only with this preamble, its size, and the seals.
   static Result<SharedMemory> open(std::int32_t process, std::int32_t file, const Preamble& expected,
                                    Access access = Access::read_write);
-  /// The same for a descriptor that came another way. It is not closed.
+  /// As open, for a descriptor that came another way. It is not closed.
   static Result<SharedMemory> map(int file, const Preamble& expected, Access access = Access::read_write);
 
   ~SharedMemory();

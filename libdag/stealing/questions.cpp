@@ -64,9 +64,9 @@ std::uint32_t rows_to_give(std::uint32_t lanes, const Waiting& here, Duration ro
   // Some tens of round trips on one host. A Lend and an Ended for each row are worth a batch, not a flood.
   constexpr Duration run_ahead = std::chrono::milliseconds(10);
   constexpr Duration::rep rows_max = 128;
-  // Of the two processes together it was 100 us (`dag-bench steal`, tasks of 100 us).
+  // Both processes together spent 100 us (`dag-bench steal`, tasks of 100 us).
   constexpr Duration lending_cost = std::chrono::microseconds(50);
-  // What a row leaves is mostly needed where it would have run: there and back, and a margin.
+  // A row's output is mostly needed where the row would have run: there and back, and a margin.
   constexpr int worth_round_trips = 4;
   if (here.rows <= here.lanes_free) return 0;
   const std::uint64_t spare = here.rows - here.lanes_free;

@@ -1,10 +1,10 @@
 #pragma once
-// What a process gives to those that ask it for work. Decides to whom, and how many rows; which rows those
-// are is the lanes' (the oldest), whether each of them may go is the home's.
+// Answers to processes that ask for work. Decides which process gets how many rows; the lanes choose the rows
+// (the oldest), and the home decides whether each of them may go.
 //
-// Who has nothing to give says nothing, but remembers the question while it is open (thief.hpp): work is
-// often born just after somebody has looked for it. So a question costs one message, and is answered by the
-// work itself.
+// A process that has nothing to give does not answer, but remembers the question while it is open
+// (thief.hpp): work often appears just after a question. So a question costs a single message, and the work
+// itself is the answer.
 
 #include <cstdint>
 #include <deque>
@@ -17,43 +17,43 @@
 
 namespace dag {
 
-/// What waits for the lanes of a process.
+/// The rows queued for the lanes of a process.
 struct Waiting {
   std::uint32_t rows = 0;
   std::uint32_t lanes = 1;
   std::uint32_t lanes_free = 0;  ///< or looking for work: they are about to take as many
-  /// Of one row; empty as long as none has ended here.
+  /// Mean duration of a row; empty until a row has ended here.
   std::optional<Duration> mean_run = std::nullopt;
 };
 
-/// Questions that were not answered yet, in the order in which they came.
+/// Questions that are not answered yet, in order of arrival.
 class OpenQuestions {
  public:
-  /// One per life that is up; of more than a cluster can have, the oldest are forgotten.
+  /// A question per life that is up; beyond the size of a cluster the oldest are dropped.
   static constexpr std::size_t thieves_max = 4096;
 
   struct Question {
     Life thief;
-    std::uint32_t lanes = 0;  ///< of it that have nothing to do
+    std::uint32_t lanes = 0;  ///< its idle lanes
     Instant asked;
     bool operator==(const Question&) const = default;
   };
 
-  /// Takes the place of an older one of the same thief.
+  /// Replaces an older question of the same thief.
   void ask(Life thief, std::uint32_t lanes, Instant now);
-  /// The oldest that is still open. Forgets those that are not.
+  /// The oldest that is still open. Drops the expired ones.
   std::optional<Question> next(Instant now);
-  /// The thief got something, or has died.
+  /// The thief got work, or has died.
   void close(Life thief);
   bool empty() const { return open_.empty(); }
   bool asks(Life thief) const;
 
-  /// Asks `give` for so many rows for who asked first, closes the question when that gave some (true), and
-  /// goes on with the next one; until there is nothing to give, or it is better to wait. `here` is asked anew
-  /// each time.
+  /// Calls `give` with the number of rows for the oldest question, closes the question when rows were given
+  /// (true), and goes on with the next, until there is nothing to give, or waiting is better. `here` is
+  /// called anew each time.
   void answer(Instant now, Duration round_trip, const std::function<Waiting()>& here,
               const std::function<bool(Life thief, std::uint32_t rows)>& give);
-  /// When `answer` is worth another try, if it is before anything else happens.
+  /// When `answer` is worth another try, unless something happens before.
   std::optional<Instant> look_again_at() const { return look_again_at_; }
 
  private:
@@ -61,22 +61,22 @@ class OpenQuestions {
   std::optional<Instant> look_again_at_;
 };
 
-/// For so long has each of the lanes been at what it runs, at least. Zero when one of them runs nothing.
+/// The minimum time that the lanes have spent on their present rows. Zero when a lane is idle.
 Duration all_busy_for(std::uint32_t lanes, std::span<const Duration> running);
 
-/// `here`, given how long lanes have been at what they run. When each of them is busy for longer than a row
-/// takes, what waits behind them does so for as long again, as far as anybody knows: rows behind a straggler
-/// are worth lending, however short they are.
+/// `here`, corrected by how long the lanes have run their present rows. If each is busy for longer than a row
+/// takes, rows behind them are expected to wait for as long again: rows behind a straggler are worth lending,
+/// however short they are.
 Waiting behind(Waiting here, std::span<const Duration> running);
 
-/// When it is worth while to look at the question again instead of answering it now. Nothing: now.
+/// A later time at which the question should be looked at again. None: answer it now.
 std::optional<Instant> knows_more_at(const OpenQuestions::Question& question, const Waiting& here,
                                      Instant now);
 
-/// How many of these a thief gets for so many idle lanes. For each lane what runs for some round trips, so
-/// that little of its time goes by with asking; of longer rows one, since the next can be asked for when it
-/// is over. Never more than half, rounded up: the victim keeps working. None when our own lanes would be
-/// through with all of them before the thief could begin, and of rows that are run sooner than lent.
+/// How many rows a thief gets for its idle lanes. For each lane, rows that run for some round trips, so that
+/// little time is lost by asking; of longer rows a single one, since the next can be asked for when it ends.
+/// Never more than half, rounded up: the victim keeps working. None when our own lanes would finish all of
+/// them before the thief could begin, and for rows that run faster than lending takes.
 std::uint32_t rows_to_give(std::uint32_t lanes, const Waiting& here, Duration round_trip);
 
 }  // namespace dag

@@ -15,7 +15,7 @@ std::optional<Life> ThiefMachine::next(const std::vector<VictimView>& views, Ins
   const auto key = [&](const VictimView& view) {
     const bool has_work = view.tasks_ready > 0 && view.wait > view.round_trip;
     const auto refusals = refusals_.find(view.life);
-    // Of equally good ones the one with the longest queue; then who comes first, to be repeatable.
+    // Ties go to the longest queue, then to the first in order, so that a run can be repeated.
     const Duration wait = has_work ? view.wait : Duration{0};
     return std::make_tuple(!has_work, refusals == refusals_.end() ? 0 : refusals->second, view.rung, -wait);
   };

@@ -1,17 +1,17 @@
 #pragma once
-// Who is charged when a process went down with attempts on its lanes (promise P7): the attempt whose thread
-// faulted, or nobody, or, where the killer is unknown, all are suspects. Decides only that; finding out how
-// the process ended is whoever's who watched it, counting the attempts is retry.hpp's.
+// Decides which attempt is charged when a process went down with attempts on its lanes (promise P7): the
+// attempt whose thread faulted, or none, or, where the killer is unknown, all are suspects. The watcher of
+// the process finds out how it ended; retry.hpp counts the tries.
 //
-// A suspect runs with nothing beside it from then on. When that process goes down as well it was the suspect,
-// or somebody outside: an operator with kill -9, the kernel out of memory, which looks the same and may have
-// had another process in mind. Those kill whoever is there, again and again, and a task that runs for long is
-// there often; a job must not fail of that. So where nobody says who killed, two deaths are free, and each
-// one after them counts as a try. Two and not one: whoever was alone by chance the first time would be
-// charged the first time that it was really tried. Who was in company never comes to three, because it is not
-// in company again, unless it has to be (members of a group run together).
+// A suspect runs with nothing beside it from then on. If that process goes down as well, the suspect did it
+// or something outside: an operator with kill -9, or the kernel out of memory, which looks the same and may
+// have meant another process. Those kill any process, repeatedly, and a long task is often there; a job must
+// not fail by that. So while the killer is unknown two deaths are free, and each further one counts as a try.
+// Two and not one: a task that was alone by chance the first time would be charged at its first real test. A
+// task that had company never comes to three, because it does not get company again, unless it must (members
+// of a group run together).
 //
-// Where a fault has a lane, or an only attempt, there is no doubt, and it counts the first time.
+// A fault with a known lane, or a single attempt, leaves no doubt and counts the first time.
 
 #include <cstdint>
 #include <optional>
@@ -22,11 +22,11 @@
 
 namespace dag {
 
-/// How a process with lanes came to its end.
+/// How a process with lanes ended.
 enum class ProcessEnd : std::uint8_t {
-  faulted,         ///< A signal of its own making (SEGV, ABRT, ...), or it left without a result.
-  out_of_memory,   ///< The kernel chose it; which attempt ate the memory is not known.
-  killed,          ///< SIGKILL from we know not whom.
+  faulted,         ///< A signal that it raised itself (SEGV, ABRT, ...), or an end without a result.
+  out_of_memory,   ///< The kernel chose it; the attempt that used the memory is not known.
+  killed,          ///< SIGKILL of unknown origin.
   stopped_by_us,   ///< Timeout past the grace, cancellation of the job, shutdown.
   went_with_node,  ///< Its node or host went away.
 };
@@ -40,29 +40,29 @@ struct RunningAttempt {
   std::uint32_t suspected = 0;
 };
 
-/// So often a task may run in a process that is killed by nobody knows whom before that counts as a try.
+/// Deaths of unknown cause in a task's process before a further one counts as a try.
 inline constexpr std::uint32_t suspicions_free = 2;
 
-/// A task that took so many processes down runs with nothing beside it from then on, as a suspect does. Where
-/// no process takes the place of one that died it is tried no more, whatever tries it has left.
+/// A task that crashed so many processes runs with nothing beside it from then on, as a suspect does. Where
+/// dead processes are not replaced, it is tried no more, whatever tries it has left.
 inline constexpr std::uint32_t quarantined_after = 2;
 
-/// What the end of the process means for one attempt.
+/// The consequence of the process's end for an attempt.
 struct Charge {
   TaskId task;
   AttemptId attempt;
   Exit exit = Exit::lost;
-  /// It may have been this one: counted by whoever asks, and its next attempt runs alone.
+  /// It may have been this attempt: the caller counts that, and the task's next attempt runs alone.
   bool suspect = false;
   bool operator==(const Charge&) const = default;
 };
 
-/// `guilty_lane`: the lane whose thread faulted, or whose attempt we stopped the process for; empty when
-/// unknown. One charge per attempt, in the order given.
+/// `guilty_lane`: the lane whose thread faulted, or whose attempt was the reason to stop the process; empty
+/// when unknown. A charge per attempt, in the order given.
 std::vector<Charge> charges(ProcessEnd end, std::optional<std::uint32_t> guilty_lane,
                             const std::vector<RunningAttempt>& running);
 
-/// It crashed, and no task is charged or suspected: no tries bound how often that happens again.
+/// True: it crashed, and no task is charged or suspected, so no tries limit the repetition.
 bool counts_for_no_task(ProcessEnd end, const std::vector<RunningAttempt>& running);
 
 }  // namespace dag

@@ -1,6 +1,6 @@
 #pragma once
-// How a fault is told upwards: each level adds its own line and keeps those below. Decides the form of the
-// chain; when a supervisor escalates is restart.hpp's.
+// The chain of a fault's causes: each level adds its own line and keeps those below. Decides the form of the
+// chain; restart.hpp decides when a supervisor escalates.
 
 #include <string>
 
@@ -9,13 +9,13 @@
 
 namespace dag {
 
-/// Lines a chain keeps. A longer one loses its middle: the root and the nearest causes say most.
+/// Limit of lines in a chain. A longer chain loses its middle: the root and the nearest causes say most.
 inline constexpr std::size_t cause_lines_max = 16;
 
-/// `outer`, with `cause` and all that caused it below: nearest first, one per line.
+/// `outer`, with `cause` and all its causes below: nearest first, one per line.
 Error because(Error outer, const Error& cause);
 
-/// What a supervisor that gives up tells its own supervisor about child `what`.
+/// Report of a supervisor that gives up about child `what`, to its own supervisor.
 Error escalation(const std::string& what, const Intensity& intensity, const Error& cause);
 
 }  // namespace dag

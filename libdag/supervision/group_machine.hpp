@@ -1,10 +1,10 @@
 #pragma once
-// A group whose children fail, wait for their next start, and end: what restart.hpp decides of one event,
-// over the life of a group. Decides whom to stop, who waits for whom, and that it gives up; knows no time but
-// what it is given. Which children run, and why one may not start yet by itself (a backoff), is its host's.
+// A group over its life: children fail, wait for their next start, and end; restart.hpp decides single
+// events. Decides which children to stop, which wait for which, and when the group gives up; knows no time
+// but `now`. Its host knows which children run, and why a child may not start yet by itself (a backoff).
 //
-// Why nobody waits for ever: a child is waited for from its fall until it may start, or ends, as far as it
-// alone is concerned, which others do not put off. So two that wait for each other both come through.
+// Why no child waits for ever: others wait for a child from its fall until it may start by itself, or ends,
+// which other children do not delay. So two children that wait for each other both start.
 
 #include <set>
 
@@ -14,23 +14,23 @@ namespace dag {
 
 class GroupMachine {
  public:
-  /// All children are wanted again on failure, and are numbered in their order from 0.
+  /// All children restart on failure, and are numbered in their order from 0.
   GroupMachine(Strategy strategy, Intensity intensity, std::uint32_t children);
 
-  /// As dag::on_child_down says. After RestartChildren the child is down. A group that has given up wants
-  /// nobody again.
+  /// As dag::on_child_down. After RestartChildren the child is down. A group that has given up restarts no
+  /// child.
   Verdict on_child_down(ChildId child, Exit why, Instant now);
-  /// Nothing of its own keeps the child from starting any more. True: it was down, so that others may have
-  /// been held back by it, and are to be looked at again.
+  /// Nothing of the child's own delays its start any more. True: it was down, so others may have been held
+  /// back by it and must be looked at again.
   bool on_may_start(ChildId child);
-  /// The child has ended, and will not start again. The same answer.
+  /// The child has ended, and will not start again. Returns the same.
   bool on_ended(ChildId child) { return on_may_start(child); }
-  /// A child has failed for good: the group is of no use without it.
+  /// A child has failed for good: the group is useless without it.
   void give_up() { gave_up_ = true; }
 
-  /// Another child is down that it starts together with.
+  /// True: another child that must start together with it is down.
   bool held_back(ChildId child) const;
-  /// Whom the strategy starts again when `fallen` does, that one included.
+  /// True: the strategy restarts `child` when `fallen` fails; true also for `fallen` itself.
   bool restarts_with(ChildId fallen, ChildId child) const;
   bool gave_up() const { return gave_up_; }
   const GroupSpec& spec() const { return spec_; }

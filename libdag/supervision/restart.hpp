@@ -1,8 +1,8 @@
 #pragma once
-// Who is restarted when a child goes down, and when the fault is not local any more. Restart strategies are
-// data (Erlang's supervisor is the model); this file only decides. Stopping, starting and waiting are the
-// supervisor's; a group over its life is group_machine.hpp's; what a task's attempts cost is retry.hpp's; who
-// is to blame for a dead process is blame.hpp's.
+// Decides which children restart when a child goes down, and when the fault is not local any more. Restart
+// strategies are data (Erlang's supervisor is the model). The supervisor stops, starts and waits;
+// group_machine.hpp is a group over its life; retry.hpp decides what a task's attempts cost; blame.hpp
+// decides which attempt is charged for a dead process.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace dag {
 
 /// How a child ended.
 enum class Exit : std::uint8_t {
-  finished,   ///< It did what it was for.
-  failed,     ///< Its own fault, as far as we know: charged.
+  finished,   ///< It did its work.
+  failed,     ///< Its own fault, as far as is known: charged.
   lost,       ///< Its lane, process or node went down under it: never charged (promise P7).
   cancelled,  ///< We stopped it.
 };
@@ -28,7 +28,7 @@ std::string_view name(Exit why);
 /// Only faults of the child itself count against its limits.
 inline bool is_charged(Exit why) { return why == Exit::failed; }
 
-/// When a child that ended is wanted again.
+/// When a child that ended is started again.
 enum class Restart : std::uint8_t { always, on_failure, never };
 
 /// Names a child inside its group.
@@ -53,7 +53,7 @@ struct GroupSpec {
 class RestartBudget {
  public:
   explicit RestartBudget(Intensity intensity) : intensity_(intensity) {}
-  /// Takes one restart; false when the period has had all of its own. `now` never goes back.
+  /// Takes a restart; false when the period's restarts are used up. `now` never goes back.
   bool spend(Instant now);
   std::uint32_t left(Instant now);
   const Intensity& intensity() const { return intensity_; }
@@ -64,7 +64,7 @@ class RestartBudget {
   std::deque<Instant> spent_;  // Oldest first.
 };
 
-/// The child is not wanted again.
+/// The child does not restart.
 struct Forget {
   ChildId child;
   bool operator==(const Forget&) const = default;
@@ -82,8 +82,8 @@ struct Escalate {
 };
 using Verdict = std::variant<Forget, RestartChildren, Escalate>;
 
-/// Decides only; whoever asks stops and starts the children (a group's home). A restart after a loss is free:
-/// the place went away, not the child, and where it runs next is the placement's affair.
+/// Decides only; the caller (a group's home) stops and starts the children. A restart after a loss is free:
+/// the place went away, not the child, and placement chooses the next place.
 Verdict on_child_down(const GroupSpec& group, ChildId child, Exit why, RestartBudget& budget, Instant now);
 
 }  // namespace dag

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a task gets another attempt, and when. Decides the count and the pause; who started the attempt,
-// which number it gets and where it runs are others' affairs.
+// Decides whether a task gets another attempt, and when: the count and the pause. Others number, place and
+// start the attempt.
 
 #include <cstdint>
 #include <variant>
@@ -16,11 +16,11 @@ namespace dag {
 /// Pauses stop doubling here.
 inline constexpr Duration backoff_max = std::chrono::seconds(30);
 /// Pauses are drawn from [1 - jitter, 1 + jitter] times their length, so that tasks which failed together do
-/// not come back together.
+/// not return together.
 inline constexpr double backoff_jitter = 0.25;
 
-/// What a task has behind it. Only failures are charged to it (P7), but losses are counted: a task that is
-/// lost without end must end as well (I11).
+/// A task's past attempts. Only failures are charged (P7), but losses are counted: a task that is lost again
+/// and again must end as well (I11).
 struct Tries {
   std::uint32_t failed = 0;
   std::uint32_t lost = 0;
@@ -39,7 +39,7 @@ struct GiveUp {
 };
 using NextTry = std::variant<RetryAfter, GiveUp>;
 
-/// Losses of one task that are borne without complaint.
+/// Losses of a task that are tolerated.
 inline constexpr std::uint32_t losses_max = limits::attempts_max;
 
 /// Counts the ended attempt in `tries` and decides. `why` is never `finished`.

@@ -1,11 +1,11 @@
 #pragma once
-// Timeouts and backoffs of many tasks: which of them are due now. Hashed hierarchical wheel (Varghese and
+// Timeouts and backoffs of many tasks: finds those that are due. Hashed hierarchical wheel (Varghese and
 // Lauck, 1987): levels of 64 slots, each slot of a level as wide as the whole level below, so scheduling and
-// cancelling cost O(1) and a timer moves down at most once per level. Owns no clock: whoever drives it says
+// cancelling cost O(1) and a timer moves down at most once per level. Owns no clock: the driver passes
 // `now`.
 //
-// A timer is never early, and late by less than one tick (plus the driver's own lateness). What expires in
-// one call comes in the order of its instant, then of its scheduling, so that a run can be repeated.
+// A timer is never early, and late by less than one tick (plus the driver's own lateness). Timers that expire
+// in one call come in the order of their instants, then of their scheduling, so that a run can be repeated.
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,8 @@ class TimerWheel {
     for (auto& level : heads_) level.fill(none);
   }
 
-  /// One timer per id: scheduling it again moves it. An instant in the past is due at the next `advance`.
+  /// An id has one timer, which scheduling moves. An instant in the past is due at the next
+  /// `advance`.
   void schedule(const Id& id, Instant at) {
     cancel(id);
     DAG_CHECK(index_of_.size() < options_.timers_max);
@@ -51,7 +52,7 @@ class TimerWheel {
     insert(index);
   }
 
-  /// False when there was none: it has expired, or never was.
+  /// False: the id has no timer, or it has expired.
   bool cancel(const Id& id) {
     const auto found = index_of_.find(id);
     if (found == index_of_.end()) return false;
@@ -61,7 +62,7 @@ class TimerWheel {
     return true;
   }
 
-  /// Takes out all that is due at `now`. A `now` before that of an earlier call finds nothing new.
+  /// Removes and returns all timers due at `now`. A `now` before that of an earlier call finds nothing new.
   std::vector<Id> advance(Instant now) {
     const std::uint64_t until = tick_before(now);
     due_.clear();
@@ -95,7 +96,7 @@ class TimerWheel {
 
   std::size_t size() const { return index_of_.size(); }
   bool contains(const Id& id) const { return index_of_.contains(id); }
-  /// When it was scheduled for; nothing when there is none.
+  /// The time it is scheduled for; none when the id has no timer.
   std::optional<Instant> due_at(const Id& id) const {
     const auto found = index_of_.find(id);
     if (found == index_of_.end()) return std::nullopt;
@@ -202,7 +203,7 @@ class TimerWheel {
   std::uint64_t sequence_ = 0;
   std::vector<Timer> timers_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> due_;  // Of the running `advance`; kept for its memory.
+  std::vector<std::uint32_t> due_;  // Used by the running `advance`; kept for its memory.
   std::unordered_map<Id, std::uint32_t, Hash> index_of_;
   std::array<std::array<std::uint32_t, slots>, levels> heads_;
   std::array<std::uint64_t, levels> occupied_{};

@@ -5,7 +5,7 @@
 
 namespace dag {
 
-/// Its directory, where this process may make groups in it; empty: there is none, or it may not.
+/// Its directory, if this process may make groups in it; empty: no such group.
 std::string writable_control_group();
 
 }  // namespace dag

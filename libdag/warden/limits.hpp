@@ -1,5 +1,5 @@
 #pragma once
-// The limits of open files and of processes that this process is under, as they stand.
+// This process's limits of open files and of processes, as they are now.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ namespace dag {
 struct ProcessLimit {
   std::string what;  ///< as in "512 processes (ulimit -u)"
   std::uint64_t limit = 0;
-  std::uint64_t used = 0;  ///< processes and threads, by whoever shares the limit
+  std::uint64_t used = 0;  ///< processes and threads of all that share the limit
 };
 
 /// The soft limit of open files; 0: none.

@@ -1,6 +1,6 @@
 #pragma once
-// What a warden says over its pipe to whoever started it: the number of the process, then nothing when that
-// became the program, else why not.
+// A warden's message over its pipe to its starter: the number of the process, then nothing when that became
+// the program, else the error.
 
 namespace dag::warden_detail {
 

@@ -1,11 +1,11 @@
 #pragma once
-// What a warden does; run.cpp says what that is. Throws nothing.
+// Runs a warden; run.cpp describes its work. Throws nothing.
 
 namespace dag::warden_detail {
 
-/// Of dag-warden REPORT PROGRAM PARENT GRACE_MS says|silent GROUPS WORDS...: descriptors, process,
-/// milliseconds, and how the directory of its control group begins (group.hpp). Returns an exit status when
-/// nothing was started, and ends the process as that of WORDS did otherwise.
+/// Arguments: dag-warden REPORT PROGRAM PARENT GRACE_MS says|silent GROUPS WORDS...: descriptors, process,
+/// milliseconds, and how the directory of its control group begins (group.hpp). Returns an exit status if
+/// nothing was started; else ends this process like that of WORDS.
 int run(int argc, char** argv);
 
 }  // namespace dag::warden_detail

@@ -1,7 +1,7 @@
 #pragma once
-// A small JSON reader (RFC 8259), so that libdag needs no library for the one format of workflows that is
-// JSON. It reads what nobody vouches for: nesting is limited, numbers and strings are checked, errors say
-// where.
+// A small JSON reader (RFC 8259), so that libdag needs no library for its one JSON format of
+// workflows. It reads untrusted text: nesting is limited, numbers and strings are checked, errors give
+// the place.
 
 #include <cstdint>
 #include <map>
@@ -32,7 +32,7 @@ class JsonValue {
   const JsonValue& operator[](const std::string& name) const;
   bool is_null() const { return content_.index() == 0; }
 
-  // The usual questions with an answer for "not there".
+  // Common queries, with a default for missing values.
   const Array& items() const;
   std::string text_or(std::string otherwise) const;
   double number_or(double otherwise) const;
@@ -41,7 +41,7 @@ class JsonValue {
   std::variant<std::monostate, bool, double, std::string, Array, Object> content_;
 };
 
-/// The whole text is one value. Of members with the same name the last counts.
+/// The whole text is a single value. Of members with the same name the last counts.
 Result<JsonValue> read_json(std::string_view text);
 
 }  // namespace dag

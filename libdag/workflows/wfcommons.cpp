@@ -49,7 +49,7 @@ const JsonValue& either(const JsonValue& object, const char* name, const char* o
   return value.is_null() ? object[older_name] : value;
 }
 
-/// What was measured of a task; the names of members changed between versions.
+/// Measured values of a task; the names of members changed between versions.
 Status read_measurements(const JsonValue& value, WorkflowTask& task) {
   const auto seconds = number(either(value, "runtimeInSeconds", "runtime"),
                               static_cast<double>(task.takes.count()) / 1e9, "a runtime");

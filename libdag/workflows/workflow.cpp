@@ -1,4 +1,4 @@
-// What all formats share: telling them apart, and putting edges together.
+// Common to all formats: telling them apart, and putting edges together.
 
 #include "libdag/workflows/workflow.hpp"
 

@@ -7,7 +7,7 @@
 
 namespace dag {
 
-/// Reads a whole file; usage when there is none that can be read, or it is larger than 1 GiB.
+/// Reads a whole file; usage when it cannot be read, or is larger than 1 GiB.
 Result<std::string> read_text_file(const std::string& path);
 
 /// WfCommons JSON, Pegasus DAX or a Standard Task Graph, as `read_workflow` has them; errors begin with the

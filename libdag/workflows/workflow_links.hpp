@@ -1,7 +1,7 @@
 #pragma once
-// How a reader puts the edges of a workflow together: tasks and files are named by strings, named several
-// times (as parent and as child), and before they are known. A task that reads a file follows each task that
-// writes the file, whether or not the workflow says so in words.
+// Collects the edges of a workflow: its text names tasks and files by strings, several times (as parent and
+// as child), and before they are known. A task that reads a file follows each task that writes the file, even
+// if the workflow does not state that edge.
 
 #include <map>
 #include <set>
@@ -15,10 +15,10 @@ namespace dag {
 
 class WorkflowLinks {
  public:
-  /// Says no when another task has this id already.
+  /// False: another task has this id already.
   bool add_task(const std::string& id, std::uint32_t index) { return tasks_.emplace(id, index).second; }
-  /// A second way to name a task. Several tasks may have one name, and a name may be another task's id: the
-  /// id wins.
+  /// A second name of a task. Several tasks may share a name, and a name may be another task's id: the id
+  /// wins.
   void add_name(const std::string& name, std::uint32_t index) { names_[name].push_back(index); }
   void add_dependency(std::string parent, std::string child) {
     dependencies_.push_back({std::move(parent), std::move(child)});
@@ -28,8 +28,8 @@ class WorkflowLinks {
   }
   void add_input(std::uint32_t task, std::string file) { readers_[task].insert(std::move(file)); }
 
-  /// Every dependency once, with the bytes of the files between the two; an Error names a task that nobody
-  /// has, or that several have. Files order only what the dependencies leave open.
+  /// Every dependency once, with the bytes of the files between the two; the Error names a task that does not
+  /// exist, or an ambiguous name. Files order only tasks that dependencies leave unordered.
   Result<std::vector<WorkflowEdge>> edges() const;
 
  private:
