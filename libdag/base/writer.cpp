@@ -1,4 +1,4 @@
-// Filling the bytes of a value. Not inlined into the code of users: GCC would warn of what is done to a
+// Writes the bytes of a value. Not inlined into the code of users: GCC would warn of operations on a
 // std::vector there.
 
 #include "dag/codec.hpp"

@@ -61,7 +61,7 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   if (!options_.self_runs) std::erase(places, state_.cell);
   recountable_ = options_.replicas > 1;
   for (std::uint32_t shard = 0; shard < plan_->shards; ++shard) {
-    Life home;  // Nobody: the first epoch passes without a home.
+    Life home;  // Null: the first epoch passes without a home.
     if (shard < homes.size()) {
       home = homes[shard];
     } else if (!places.empty()) {
@@ -76,16 +76,16 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
   tell_state();
 }
 
-/// A job that retries another has settled from the start what is done there, so each home counts its shard
-/// again, as after a loss.
+/// The done tasks of a retried job are settled from the start, so each home recounts its shard, as after a
+/// loss.
 void Cell::begin_done(Instant now) {
   for (const Life life : state_.lives) tell_plan(life);
   say_done(now);
   give_orphans(now);
 }
 
-/// A large one is told to who asks for it. Told to all, and again by each new leader, it could keep leaders
-/// so busy that the next one is elected meanwhile, for ever.
+/// A large plan is sent on request. Sending it to all, and again by each new leader, could keep leaders so
+/// busy that the next one is elected meanwhile, for ever.
 void Cell::tell_plan(Life life) {
   if (plan_is_small_) send(life, message::JobCreate{plan_});
 }
@@ -94,8 +94,8 @@ void Cell::tell_state() {
   for (const Life life : state_.lives) send(life, state_);
 }
 
-/// Only who is the home now. It sends one Outcomes at a time, so another number is a repeated message. (Its
-/// answer is on its way, or was lost with a life.)
+/// Accepts the present home only. It sends one Outcomes at a time, so another number is a repeated message.
+/// (Its answer is on its way, or was lost with a life.)
 bool Cell::believes(Life from, const JobMessage& message) const {
   if (state_.version == 0 || state_.ended || !alive(from)) return false;
   if (std::holds_alternative<message::RenewLease>(message) ||
@@ -333,8 +333,8 @@ void Cell::stop(Error why, Instant now) {
   state_.stopped = why;
   ++state_.version;
   tell_state();
-  // When it had ended well, an output that was asked for later cannot be made again: whoever waits for one is
-  // told by the runner that he asked.
+  // After a good end, an output that is asked for later cannot be made again: the runner that asked for it
+  // tells its waiting client.
   if (std::exchange(done_, true)) return;
   say_over(now);
   effects_.emplace_back(JobEnded{std::move(why), state_.cancelled});

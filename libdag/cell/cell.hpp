@@ -104,8 +104,7 @@ class Cell : private RecordedOutcomes {
 
   /// Tells the client of these tasks of the graph, now or when they are settled; no tasks: of all of them.
   void follow(ClientId client, const std::vector<TaskId>& tasks, Instant now);
-  /// Keeps these outputs for the client. To be called early; later they may have to be made
-  /// again.
+  /// Keeps these outputs for the client. To be called early; later they may have to be made again.
   void keep(const std::vector<TaskId>& tasks, Instant now);
   bool keeps(TaskId task) const { return kept_.contains(task); }
   void forget(ClientId client);

@@ -46,8 +46,8 @@ void Cell::lead(const command::Lead& word, std::uint32_t term, Instant now) {
   give_orphans(now);
 }
 
-/// All that the leader before this one may not have got to say, but for the state, and for what the job is:
-/// who does not know that asks when it hears of the state.
+/// Repeats all messages that the former leader may not have sent, except the state and the plan: a process
+/// without the plan asks for it when it hears of the state.
 void Cell::say_again() {
   if (is_planted(options_.planted, Planted::leader_silent)) return;
   std::vector<message::Settled> news(plan_->shards);

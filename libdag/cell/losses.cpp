@@ -1,5 +1,5 @@
-// Lives come and go: who is charged with a death, who gets the shards of the dead, and what he is told of
-// them.
+// Lives come and go: charges for deaths, new homes for the shards of the dead, and the message that a new
+// home gets.
 
 #include <algorithm>
 
@@ -93,7 +93,7 @@ void Cell::blame(const LifeEnd& how, Instant now) {
   }
 }
 
-/// The lives have changed: tells everybody, and gives shards without a home to whoever may have them.
+/// The lives have changed: tells all members, and gives shards without a home to lives that may have them.
 void Cell::give_orphans(Instant now) {
   std::vector<std::uint32_t> orphans;
   if (!message::lives_that_run(state_).empty()) {
@@ -113,7 +113,7 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
   assign.shard = shard;
   assign.epoch = state_.homes[shard].epoch;
   assign.asked = state_.lives;
-  // All that the shard's rows rest on, too: what is recorded of them rests on nothing that is not.
+  // Includes all that the shard's rows rest on; recorded outcomes rest on recorded ones only.
   std::vector<std::uint64_t> around(followed_.size());
   plan_->graph->each_edge([&](const detail::Edge& edge, std::uint32_t) {
     if (plan_->shard_of[edge.successor] != shard) return;

@@ -31,7 +31,7 @@ void Cell::say_begun(Instant now) {
   say_graph(*plan_->graph, {}, nullptr, now);
 }
 
-/// For who asks later what held up what. `growth`: what spawned it, if something did.
+/// Edges for later questions about delays. `growth`: the record of the spawning attempt, if there is one.
 void Cell::say_graph(const detail::Fragment& graph, TaskId first, const OutcomeRecord* growth, Instant now) {
   if (!records_.enabled() || !records_.wants_graph()) return;
   const AttemptId attempt = growth == nullptr ? AttemptId{} : growth->attempt;

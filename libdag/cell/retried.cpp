@@ -9,7 +9,7 @@
 namespace dag {
 namespace {
 
-/// Takes over what is done.
+/// Takes over the done tasks.
 class Taken {
  public:
   Taken(const CellSnapshot& ended, JobId job, const OutputsHeld& outputs) : ended_(ended) {
@@ -97,7 +97,7 @@ class Taken {
 
   const CellSnapshot& ended_;
   std::uint64_t inline_bytes_max_ = 0;
-  std::map<TaskId, Blob> outputs_;  ///< by whose they are
+  std::map<TaskId, Blob> outputs_;  ///< by owner
   Retried to_;
 };
 

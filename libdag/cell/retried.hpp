@@ -8,11 +8,10 @@
 // anew. Calls of a job actor, of the actors that are saved with it, and tasks that were handed it run again
 // together, from its creation; so do members of a group that restart with each other.
 //
-// Outputs of done tasks are available if the record or the caller holds them. Others were released:
-// if such an output is read again, its home makes it again, as after a loss (home/lineage.cpp). That
-// is wrong for a task that must not run beside users of its first value (it varies, has an effect
-// once, spawned others, is of a group or a job actor): such a task runs again with all its
-// successors.
+// Outputs of done tasks are available if the record or the caller holds them. Others were released: if such
+// an output is read again, its home makes it again, as after a loss (home/lineage.cpp). That is wrong for a
+// task that must not run beside users of its first value (it varies, has an effect once, spawned others, is
+// of a group or a job actor): such a task runs again with all its successors.
 
 #include <map>
 #include <vector>
@@ -35,8 +34,7 @@ struct Retried {
   std::vector<Held> held;
 };
 
-/// Initial state of `job`, a retry of the job that came to `ended`. `outputs` are outside the
-/// record.
+/// Initial state of `job`, a retry of the job that came to `ended`. `outputs` are outside the record.
 Retried retried(const CellSnapshot& ended, JobId job, const OutputsHeld& outputs);
 
 }  // namespace dag

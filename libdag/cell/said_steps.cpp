@@ -17,7 +17,7 @@ auto part_of(T& list, const message::Outcomes& cut, std::size_t step,
 
 SaidSteps::SaidSteps(std::shared_ptr<const JobPlan> plan) : plan_(std::move(plan)), streams_(plan_->shards) {}
 
-/// Not before a home says something: who waits for the job to begin does not wait for a walk over its graph.
+/// Called when a home reports, since the begin of the job should not wait for a walk over its graph.
 void SaidSteps::find_awaited() {
   if (plan_->shards == 1 || !awaited_.empty()) return;
   awaited_.resize(plan_->graph->size() / 64 + 1);
@@ -43,7 +43,7 @@ void SaidSteps::each_awaited(const message::Outcomes& cut, std::size_t step, Vis
     if (awaited(name.task)) visit(name);
   }
   for (const OutcomeRecord& said : part_of(cut.records, cut, step, &Step::records)) {
-    // As it grew, nobody waits for it yet.
+    // A task that only grew is not waited for yet.
     if (said.outcome != Outcome::none && awaited(said.task)) visit(said.name());
   }
 }

@@ -16,7 +16,7 @@ JobInfo in_full(Cluster& leader, JobInfo job) {
   }
 }
 
-/// Whose word counts, when several nodes speak of one job: of who leads it, then of who knows its end.
+/// Weight of a node's word about a job: the leader's first, then that of a node that knows its end.
 int weight(const JobInfo& job) {
   if (!job.copies.empty()) return 3;
   if (has_ended(job.phase)) return 2;
@@ -71,7 +71,7 @@ JobInfo AllNodes::job(JobId job, const Seen& seen) {
                                  [&](const NodeInfo& one) { return one.life.process == leader->second; });
   const auto known =
       std::find_if(seen.jobs.begin(), seen.jobs.end(), [&](const JobInfo& one) { return one.job == job; });
-  // Where nobody leads it there is nobody to ask, and whoever looks is not to wait for an election.
+  // Without a leader no node can be asked, and a look must not wait for an election.
   if (known->phase == JobPhase::no_quorum || known->phase == JobPhase::recovering) return *known;
   return at(node->endpoint.control).jobs(job).front();
 }

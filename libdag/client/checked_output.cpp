@@ -15,7 +15,7 @@
 namespace dag {
 namespace {
 
-/// Why a write fails that failed before: nobody kept its errno.
+/// The reason of an earlier failed write, whose errno was not kept.
 std::string reason_of_earlier() {
   pollfd state{STDOUT_FILENO, POLLOUT, 0};
   if (poll(&state, 1, 0) == 1 && (state.revents & POLLNVAL) != 0) return std::strerror(EBADF);
@@ -26,7 +26,7 @@ std::string reason_of_earlier() {
 }  // namespace
 
 void heed_closed_pipes() {
-  // A handler, and not SIG_IGN: exec puts handlers back, and what is ignored stays ignored.
+  // A handler, and not SIG_IGN: exec resets handlers, but inherits ignored signals.
   struct sigaction nothing {};
   nothing.sa_handler = [](int) {};
   nothing.sa_flags = SA_RESTART;

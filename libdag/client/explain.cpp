@@ -9,7 +9,7 @@
 namespace dag::detail {
 namespace {
 
-/// Graphs are deeper, and wider; who asks wants to see the first reasons.
+/// Graphs may be deeper and wider; the first reasons are enough.
 constexpr int rounds_max = 200;
 constexpr std::size_t roots_max = 10;
 constexpr std::size_t asked_max = 4096;
@@ -18,7 +18,7 @@ bool waits_for_tasks(const TaskExplained& task) {
   return !task.waits_for.empty() && task.state == RowState::waiting;
 }
 
-/// As homes put them, of each its own: what is held, runs or is ready comes before what waits.
+/// In the order of homes, which sort their own tasks: held, running and ready ones come before waiting ones.
 int rank_of(const TaskExplained& task) {
   if (task.state == RowState::ended) return task.outcome == Outcome::failed ? 3 : 4;
   return task.state == RowState::held ? 0 : task.state == RowState::waiting ? 2 : 1;

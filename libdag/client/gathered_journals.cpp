@@ -40,7 +40,7 @@ GatheredJournals::GatheredJournals(const std::string& address, std::optional<Job
   try {
     any = gather(address, job);
   } catch (...) {
-    remove(directory_);  // Nobody else would: what was not made has no end.
+    remove(directory_);  // The destructor of an unfinished object does not run.
     throw;
   }
   if (any) return;

@@ -105,7 +105,7 @@ std::optional<std::size_t> InOrderOfEnds::next() {
   if (left_ == 0) return std::nullopt;
   while (ended_.empty()) {
     const std::uint32_t task = state_->wait_for_next(heard_++);
-    // Whoever names one twice gets it twice.
+    // A task that was named twice is given twice.
     auto at = std::lower_bound(places_.begin(), places_.end(), std::pair(task, std::size_t{0}));
     for (; at != places_.end() && at->first == task; ++at) ended_.push_back(at->second);
   }

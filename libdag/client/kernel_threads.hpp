@@ -7,9 +7,8 @@
 
 namespace dag::detail {
 
-/// Yields NAME=1 for each variable to set. `is_set(name)`: the user has set it. OpenBLAS, MKL and
-/// others follow OMP_NUM_THREADS unless their own variable is set: if the user set it, it holds for
-/// them.
+/// Yields NAME=1 for each variable to set. `is_set(name)`: the user has set it. OpenBLAS, MKL and others
+/// follow OMP_NUM_THREADS unless their own variable is set: if the user set it, it holds for them.
 template <class IsSet>
 std::vector<std::string> one_thread_each(IsSet is_set) {
   std::vector<std::string> variables;

@@ -32,7 +32,7 @@ SearchStep LeaderSearch::next(Instant now) {
   for (const std::string& node : nodes_) {
     if (asked_.insert(node).second) return AskNode{node};
   }
-  if (asked_.empty()) return GiveUp{first_};  // There is nobody to ask.
+  if (asked_.empty()) return GiveUp{first_};  // No node can be asked.
   if (unknown_for_good(now)) return give_up();
   next_round_ = now + limits_.pause;
   return WaitUntil{*next_round_};
@@ -54,7 +54,7 @@ GiveUp LeaderSearch::give_up(std::string cause) const {
   return {std::move(why)};
 }
 
-/// A node that has a copy and hears no majority knows better why than who lost a connection.
+/// A node that has a copy and hears no majority knows the reason better than a node that lost a connection.
 GiveUp LeaderSearch::give_up() const {
   if (newest_answer_.code == ErrorCode::no_quorum) return {newest_answer_};
   return give_up(newest_answer_.what);

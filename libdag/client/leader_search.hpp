@@ -3,9 +3,8 @@
 // when the search is given up. The callers (nodes/client/remote_client, nodes/client/remote_cluster) ask the
 // nodes and report their answers and the time.
 //
-// A round asks each node once, nodes that others named first. Nodes may name each other in a circle,
-// or all wait for an election, so a pause parts the rounds. The search ends with a leader or at a
-// limit.
+// A round asks each node once, nodes that others named first. Nodes may name each other in a circle, or all
+// wait for an election, so a pause parts the rounds. The search ends with a leader or at a limit.
 
 #include <optional>
 #include <set>
@@ -41,8 +40,7 @@ using SearchStep = std::variant<AskNode, WaitUntil, GiveUp>;
 
 class LeaderSearch {
  public:
-  /// `why`: the reason for the search, and the error when it is given up, with the last answer as its
-  /// cause.
+  /// `why`: the reason for the search, and the error when it is given up, with the last answer as its cause.
   LeaderSearch(SearchLimits limits, Error why, Instant now);
 
   /// Adds nodes of the cluster, in the order of asking. Nodes that are known already keep their place.

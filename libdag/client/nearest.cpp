@@ -23,7 +23,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string_view> nearest(std::string_view typed, const std::vector<std::string_view>& words) {
-  constexpr std::size_t length_max = 64;  // Nobody mistypes more; the table is of typed x word.
+  constexpr std::size_t length_max = 64;  // Longer words are no typing errors; the table is of typed x word.
   if (typed.size() > length_max) return std::nullopt;
   std::optional<std::string_view> best;
   std::size_t fewest = 3;

@@ -19,8 +19,8 @@
 namespace dag {
 namespace {
 
-/// A job whose main does not catch it ends with the error as a person reads it and the exit status that says
-/// what kind it was, instead of with a core dump. Other exceptions take their usual course.
+/// A job whose main does not catch it ends with the error's text and the exit status for its kind, instead of
+/// a core dump. Other exceptions take their usual course.
 void end_well_on_failure() {
   static std::terminate_handler previous = nullptr;
   if (previous != nullptr) return;

@@ -19,7 +19,7 @@ std::string state_dir_default() {
   return "/tmp/dag-" + std::to_string(getuid());
 }
 
-/// A link could be put in the place of a directory, leading elsewhere, by anybody who may write above it.
+/// Any user with write access above the directory could put a link in its place.
 static std::string why_not_below(const std::filesystem::path& above) {
   struct stat status {};
   if (lstat(above.c_str(), &status) != 0) return {};  // The next call reports why.

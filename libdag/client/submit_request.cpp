@@ -46,7 +46,7 @@ std::string summary(const Fragment& fragment, const std::string& title, bool as_
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     stated += fragment.policy(task).takes.has_value() ? 1 : 0;
   }
-  // Where nobody states a duration the longest chain of tasks is what there is to say.
+  // Without stated durations the summary shows the longest chain of tasks.
   const std::vector<Duration> unit(fragment.size(), Duration{1});
   const Ranking ranking =
       stated > 0 ? rank(fragment, durations(fragment, Duration{0})) : rank(fragment, unit);

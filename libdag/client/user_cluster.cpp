@@ -31,7 +31,7 @@ std::optional<StartedNode> node_of(const nlohmann::json& json) {
                      static_cast<pid_t>(pid_value)};
 }
 
-/// Nobody else may have written the file: what it says is believed.
+/// The file is trusted, so no other user may have written it.
 bool is_of_this_user(const std::string& file) {
   struct stat status {};
   return stat(file.c_str(), &status) == 0 && status.st_uid == geteuid();

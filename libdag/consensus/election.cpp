@@ -16,7 +16,7 @@ bool Replica::counts(const Seat& seat) const {
   return configuration_.votes(seat);
 }
 
-/// Nobody is to be disturbed by one who just cannot hear the leader (thesis 4.2.3).
+/// A seat that just cannot hear the leader must not disturb the others (thesis 4.2.3).
 bool Replica::follows_a_leader(Instant now) const {
   return role_ == Role::leader || (leader_ && now - heard_leader_ < patience());
 }
@@ -27,9 +27,9 @@ bool Replica::has_all(Index last_index_there, Term last_term_there) const {
   return last_term_there != last_term ? last_term_there > last_term : last_index_there >= last_index();
 }
 
-/// Also who has just been removed, until that is settled: it may be the only one who knows (thesis 4.2.2).
-/// And a learner: a leader that is lost for good may have left its last entries there alone, and then nobody
-/// gets a learner's vote who lacks them. Both lead until something is settled, and no longer.
+/// A removed seat may lead until the removal is settled: it may be the only one that knows (thesis 4.2.2). A
+/// learner may lead: a leader that is lost for good may have left its last entries only there, and then a
+/// learner votes for no seat that lacks them. Both lead until an entry is settled, and no longer.
 bool Replica::may_lead() const {
   if (!snapshot_) return false;
   if (configuration_.has(self())) return true;
@@ -44,8 +44,8 @@ void Replica::wait_for_election(Instant now) {
   due_ = now + times * patience() + Duration(random_.below(spread));
 }
 
-/// Votes may be split, and given by nobody who has not missed the leader yet. As long as that may be why, who
-/// missed it asks again soon: an election timeout more is what clients would notice.
+/// Votes may be split, or refused by seats that have not missed the leader yet. As long as that may be the
+/// reason, the candidate asks again soon: clients would notice another election timeout.
 void Replica::wait_for_votes(Instant now) {
   wait_for_election(now);
   const bool just_lost = now - heard_leader_ < 3 * options_.election_timeout;
@@ -58,7 +58,7 @@ void Replica::on_process_down(ProcessId process, Instant now) {
   if (leader_ != process || role_ == Role::leader) return;
   leader_.reset();
   if (std::exchange(rests_, false)) {
-    heard_leader_ = now;  // Nobody has missed it yet.
+    heard_leader_ = now;  // The leader is not missed yet.
     wait_for_election(now);
   }
   if (!is_fit()) return;
@@ -203,8 +203,8 @@ void Replica::on_leaving(bool leaving, Instant now) {
   hand_over(now);
 }
 
-/// To whoever is heard and has most. One after the other, because those who are no fitter say nothing; when
-/// nobody is, a pause, in which commands are taken: a log whose leader cannot write goes on if others can.
+/// Hands over to the heard seat with most entries. One after the other, as seats that are no fitter do not
+/// answer; then a pause, in which commands are taken: a log whose leader cannot write goes on if others can.
 void Replica::hand_over(Instant now) {
   if (role_ != Role::leader || is_fit() || successor_ || now < hand_over_at_ || settled_ < noop_) return;
   const Seat* best = nullptr;

@@ -64,7 +64,7 @@ std::optional<Configuration> next_change(const Replica& leader, const std::vecto
   }
   if (staying_voters >= copies_wanted) {
     if (to.learners.empty()) return std::nullopt;
-    to.learners.clear();  // Nobody needs them any more.
+    to.learners.clear();  // No longer needed.
     return to;
   }
   for (const Seat learner : leader.configuration().learners) {

@@ -1,10 +1,9 @@
 #pragma once
 // A replica's changes as records of the node's log (libdag/log), and back: all logs of a node share one file.
 //
-// The beginning of that file is removed when no job needs it (nodes/disk). Snapshots make that
-// possible: the records of a snapshot hold all stored data of the job, with its vote and the entries
-// behind the snapshot. Written separately, acknowledged entries would be cut off by a crash in
-// between.
+// The beginning of that file is removed when no job needs it (nodes/disk). Snapshots make that possible: the
+// records of a snapshot hold all stored data of the job, with its vote and the entries behind the snapshot.
+// Written separately, acknowledged entries would be cut off by a crash in between.
 //
 // A removed job stays known for ever, by tombstones. (A node that forgot it might vote in it as if it had
 // never had it.) Records that list all removed jobs let old tombstones go.

@@ -37,7 +37,7 @@ void Replica::on_message(const Message& message, Instant now) {
 void Replica::on_time(Instant now) {
   if (role_ == Role::leader) look_for_majority(now);
   if (now < due_) return;
-  // Before there was a leader there is none to be disturbed, so who begins a log need not ask twice.
+  // Before the first leader there is none to disturb, so a seat that begins a log asks only once.
   if (role_ != Role::leader) return ask_for_votes(vote_.term > 0, false, now);
   if (now >= successor_until_ && !planted(Planted::hands_over_for_ever)) successor_.reset();
   hand_over(now);

@@ -79,8 +79,7 @@ struct ReplicaOptions {
   /// Pieces in flight: on busy machines an answer takes a tenth of a second. Control messages wait behind the
   /// pieces, so there are no more.
   std::size_t snapshot_pieces_in_flight = 8;
-  /// A copy that is silent for this time counts as lost, although its node may live: it may have
-  /// failed.
+  /// A copy that is silent for this time counts as lost, although its node may live: it may have failed.
   Duration given_up_after = std::chrono::seconds(30);
   /// Entries that are kept although a snapshot covers them, so that a replica that is a little late need not
   /// get the whole snapshot; and their largest size together.

@@ -181,9 +181,9 @@ void Replica::heard(const AppendAnswer& answer, Instant now) {
   }
 }
 
-/// Whether it has been sent already what it says that it lacks. Messages are overtaken by smaller ones, and
-/// each of those finds the same lacking: were it sent again each time, a large entry could keep a link busy
-/// for longer than a leader may be silent.
+/// True: the entries that it reports missing have been sent already. Small messages overtake large ones, and
+/// each reports the same gap: if the entries were sent each time, a large one could keep a link busy for
+/// longer than a leader may be silent.
 bool Replica::is_on_its_way(const Progress& progress, Index has, Instant now) const {
   return progress.again_from && has >= *progress.again_from &&
          now - progress.again_at < options_.election_timeout;

@@ -17,7 +17,7 @@ namespace {
 using detail::Edge;
 using detail::Fragment;
 
-/// Whose tasks are drawn as one: cluster, class, depth, task; what does not count is 0.
+/// Tasks with equal keys are drawn as one: cluster, class, depth, task; unused parts are 0.
 using GroupKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
 class Draughtsman {

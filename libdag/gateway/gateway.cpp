@@ -11,7 +11,7 @@ ProcessId node_of(JobId job) { return {static_cast<std::uint32_t>(job.value >> 3
 
 // ---- Clients
 
-/// It has just started, and is about to know who is there: itself, and others that it was told of.
+/// The node has just started, and does not know yet which nodes are there: itself, and others it was told of.
 bool GatewayMachine::is_early(const ClientMessage& message, Instant now) const {
   const bool begins = std::holds_alternative<client::AskHandle>(message);
   const bool submits = std::holds_alternative<client::AskSubmit>(message);
@@ -139,7 +139,7 @@ void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
     return refuse_handle(from, ask.number, ask.job);
   KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
-  // It has ended, and outputs of it may still be on their way: from whoever leads it.
+  // The job has ended, and its outputs may still be on their way: the leader has them.
   if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
   if (ask.attaches) {
     job->attached.insert(from);
@@ -234,7 +234,7 @@ void GatewayMachine::answer_cancelling(JobId id, KeptJob& job) {
   }
 }
 
-/// It may come to be recorded all the same, so only who asks again knows.
+/// The cancelling may be recorded all the same; the client learns that when it asks again.
 void GatewayMachine::refuse_cancelling(JobId id, KeptJob& job, Instant now) {
   std::erase_if(job.cancelling, [&](const Cancelling& one) {
     if (now < one.until) return false;

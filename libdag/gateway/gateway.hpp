@@ -29,10 +29,9 @@
 // record has it; the job has ended; another node leads the job and must be asked; or `cancel_within` is over.
 // A repeated question changes nothing.
 //
-// A node without room for a process of a job refuses it with limit_reached. The job runs on the
-// other nodes; without any process it stays `starting`. It asks again every `room_pause`, older
-// jobs first. The wait ends, since processes end with their jobs and a running job waits for no
-// other.
+// A node without room for a process of a job refuses it with limit_reached. The job runs on the other nodes;
+// without any process it stays `starting`. It asks again every `room_pause`, older jobs first. The wait ends,
+// since processes end with their jobs and a running job waits for no other.
 //
 // A node that is draining gets no new processes. Its processes end as soon as another node has one of the
 // job; their outputs are made again, as after a loss. A node that is draining, or whose disk is full, gives

@@ -1,5 +1,5 @@
-// How a gateway comes to lead a job whose record has several copies, and what it does when it leads it no
-// more.
+// How a gateway comes to lead a job whose record has several copies, and how it stops
+// leading.
 
 #include <algorithm>
 
@@ -110,12 +110,12 @@ void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
   send_to_followers(job, client::JobMoved{id});
   job.client.reset();
   job.attached.clear();
-  // Whoever leads it next tells its followers, and keeps what it has left.
+  // The next leader tells the job's followers, and keeps its results.
   forget_results(job);
   job.gathers = job.at_rest = false;
 }
 
-/// While nobody else is known to lead, the processes go on: this node may come to lead again.
+/// Until another leader is known the processes go on: this node may come to lead again.
 void GatewayMachine::hand_over(JobId id, KeptJob& job) {
   if (!job.record_gone && (!job.leader || *job.leader == self_.process)) return;
   for (const Life host : std::exchange(job.had_started_at, {}))

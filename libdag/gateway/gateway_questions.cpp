@@ -24,8 +24,8 @@ void GatewayMachine::answer_explained(Instant now) {
 
 // ---- Last words
 
-/// Whoever is told that a job has ended may go: before that, the kernels that were told to stop have their
-/// say. What a process has passed on comes before its answer.
+/// A client that is told of the end may go. So first the kernels that were told to stop log their last words,
+/// which a process sends before its answer.
 void GatewayMachine::tell_end(JobId id, KeptJob& job, Instant now) {
   const bool may_speak = job.phase == JobPhase::cancelled && (job.client || !job.attached.empty());
   for (const Worker& worker : job.workers) {

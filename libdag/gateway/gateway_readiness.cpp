@@ -39,7 +39,7 @@ Error GatewayMachine::why_no_jobs() const {
           "submit to another node, or make room: it goes on by itself"};
 }
 
-/// For who asks whether to send clients here. A witness is as ready as it can be.
+/// For load balancers that send clients here. A witness is as ready as it can be.
 std::vector<std::string> GatewayMachine::not_ready(Instant now) const {
   std::vector<std::string> reasons;
   if (!takes_jobs(self_) && !nodes_.at(self_).load.witness) reasons.push_back(why_no_jobs().what);

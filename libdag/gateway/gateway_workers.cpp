@@ -83,8 +83,8 @@ bool GatewayMachine::can_take_jobs(Life node) const {
 
 bool GatewayMachine::takes_jobs(Life node) const { return can_take_jobs(node) && !nodes_.at(node).load.sick; }
 
-/// Whether a node that was draining needs another process: what it was told to end and had not started may
-/// never be heard of; of all else there will be news.
+/// True: a node that was draining needs another process. A process that was told to end before it started may
+/// never be reported; all others will be.
 bool GatewayMachine::comes_back(KeptJob& job, Life node) const {
   bool has_one = false;
   for (Worker& worker : job.workers) {
@@ -215,7 +215,7 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
     return hand_over(up.job, *found);
   }
   if (worker == nullptr || found->closed || found->at_rest) {
-    // It was asked for by somebody who has ended it since.
+    // The process was requested by a leader that has ended it since.
     effects_.emplace_back(SendToKeeper{from, keeper::StopWorkers{up.job}});
     return;
   }
@@ -294,9 +294,9 @@ void GatewayMachine::look_who_is_apart(JobId id, KeptJob& job, Instant now) {
   }
 }
 
-/// Nodes that have led the job take part in it, and new homes wait for what these report: they have to know
-/// where its processes are that have come since. Marked, since the word of a host about one of its own is
-/// another matter: who does not know the job has that one ended.
+/// Nodes that have led the job are members of it, and new homes wait for reports from their runners: they
+/// must know the places of processes that have come since. Marked, because the word of a host about its own
+/// process differs: a node that does not know the job ends that process.
 void GatewayMachine::tell_other_nodes(const KeptJob& job, const Worker& about, const KeeperMessage& news) {
   if (!job.recorded) return;
   for (const auto& [node, claim] : nodes_) {
@@ -370,9 +370,8 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   const Life node = worker.node, life = worker.life;
   std::erase(job.earlier, life);
   on_silent(id, job, life);
-  // A crash with a running task is limited by the task's tries or its suspicion, so it does not count
-  // here. An operator who kills processes of many nodes, or a kernel with many tries, does not end the
-  // whole job.
+  // A crash with a running task is limited by the task's tries or its suspicion, so it does not count here.
+  // An operator who kills processes of many nodes, or a kernel with many tries, does not end the whole job.
   const bool charged = counts_for_no_task(down.end, down.running);
   const std::string text = to_string(life.process) + ": " + down.text;
   tell_other_nodes(job, worker,

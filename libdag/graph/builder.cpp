@@ -1,6 +1,6 @@
-// Decides how tasks, edges and arguments become the flat arrays of a Fragment: what is shared (names, codes,
-// policies, kinds of tasks, argument lists) and in which order edges lie. Whether the graph makes sense is
-// check.hpp's question.
+// Turns tasks, edges and arguments into the flat arrays of a Fragment. Decides which values are shared
+// (names, codes, policies, kinds of tasks, argument lists) and the order of edges. check.hpp decides whether
+// the graph makes sense.
 
 #include <atomic>
 

@@ -199,7 +199,7 @@ Status check_cycle(const Fragment& fragment) {
       "the next one"};
 }
 
-/// Whoever takes part in the longest stated way to `task`, from its beginning.
+/// The tasks on the longest stated way to `task`, from its beginning.
 std::vector<std::uint32_t> longest_way_to(const Fragment& fragment, const Ranking& ranking,
                                           std::span<const Duration> durations, std::uint32_t task) {
   std::vector<std::uint32_t> way{task};
@@ -219,7 +219,7 @@ Status check_deadlines(const Fragment& fragment) {
   bool any = false;
   for (const Policy& policy : fragment.policies) any |= policy.deadline.has_value();
   if (!any) return Done{};
-  // Silent tasks count as nothing: only what was said can be held against a deadline.
+  // Silent tasks count as zero: a deadline is compared with stated durations only.
   const std::vector<Duration> stated = durations(fragment, Duration(0));
   const Ranking ranking = rank(fragment, stated);
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {

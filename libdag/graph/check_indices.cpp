@@ -39,8 +39,8 @@ bool within(std::uint64_t first, std::uint64_t count, std::size_t size) {
   return first <= size && count <= size - first;
 }
 
-// The next ones look at everything there is, millions of times. They name what is wrong, or return null; the
-// sentence is made once, by whoever asked.
+// The next functions look at each element, millions of times. They return the name of the fault, or null; the
+// caller makes the sentence, once.
 
 const char* wrong_with_kind(const Fragment& fragment, const TaskKind& kind, std::size_t actors) {
   if (kind.code >= fragment.codes.size()) return "the code";
@@ -183,7 +183,7 @@ Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
     return broken("where literals begin");
   }
   if (!families_fit(fragment)) return broken("where families lie");
-  // In two rounds: what is asked of arguments leads to other tasks.
+  // In two rounds: checks of arguments follow indices to other tasks.
   for (std::uint32_t task = 0; task < tasks; ++task) {
     if (const char* what = wrong_with_task(fragment, task)) return broken(what, task);
   }

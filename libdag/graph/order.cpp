@@ -1,4 +1,4 @@
-// Kahn's algorithm, and the walk that finds a cycle in what it leaves over.
+// Kahn's algorithm, and the walk that finds a cycle among the remaining tasks.
 
 #include "libdag/graph/order.hpp"
 

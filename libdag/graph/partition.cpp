@@ -150,7 +150,7 @@ class Greedy {
   std::vector<double> load_;
   std::vector<double> pull_;  // of each shard on the block at hand
   double given_out_ = 0;
-  double source_weight_ = 0;  // of the tasks without predecessors among what was given out
+  double source_weight_ = 0;  // of the tasks without predecessors in given_out_
 };
 
 }  // namespace

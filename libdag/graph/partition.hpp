@@ -2,12 +2,11 @@
 // Cuts a graph into shards: parts of its rows that get a home each. Decides which task belongs to which
 // shard; the cell decides which process is a shard's home, and placement where a task runs.
 //
-// A pass over the tasks in topological order (linear deterministic greedy: Stanton, Kliot 2012): each
-// task goes to the shard with most of its neighbours, weighted by the room left there. Two things are
-// added. Room grows with the number of tasks given out, so that each part of the job's time is
-// balanced and shards can work side by side. And tasks without predecessors are spread in chunks,
-// since neighbours were mostly added one after the other. Edges on the critical path count several
-// times.
+// A pass over the tasks in topological order (linear deterministic greedy: Stanton, Kliot 2012): each task
+// goes to the shard with most of its neighbours, weighted by the room left there. Two things are added. Room
+// grows with the number of tasks given out, so that each part of the job's time is balanced and shards can
+// work side by side. And tasks without predecessors are spread in chunks, since neighbours were mostly added
+// one after the other. Edges on the critical path count several times.
 
 #include <cstdint>
 #include <span>

@@ -65,9 +65,9 @@ void HostMachine::on_message(Life from, const KeeperMessage& any, Instant now) {
   }
 }
 
-/// The count of a process has 16 bits. When it comes round the incarnation goes up: whoever remembers the
-/// process that had the number before takes this one for a later life of it. Starts of a node lie further
-/// apart than that (nodes/disk/incarnation.hpp).
+/// The count of a process has 16 bits. When it wraps the incarnation goes up: peers that remember the
+/// number's former process take the new one for a later life of it. Starts of a node are further apart than
+/// that (nodes/disk/incarnation.hpp).
 Life HostMachine::next_life() {
   const auto count = static_cast<std::uint16_t>(given_ % counts_max + 1);
   const auto round = static_cast<std::uint32_t>(given_ / counts_max);
@@ -260,7 +260,7 @@ Error HostMachine::is_draining() const {
   return {ErrorCode::job_elsewhere, to_string(self_.process) + " is draining", {}};
 }
 
-/// The job may go on elsewhere: whoever leads it, or comes to, is to hear how each of its processes here
+/// The job may go on elsewhere: its leader, or a later one, must hear how each of its processes here
 /// ended.
 void HostMachine::retire(JobId job) {
   bool any = false;

@@ -7,7 +7,7 @@ namespace {
 
 std::string cut(const std::string& text) { return text.substr(0, JobStory::text_bytes_max); }
 
-/// Smaller is worth more: what failed by itself tells more than what it took along.
+/// Smaller is worth more: a task that failed by itself tells more than tasks that were cancelled with it.
 int rank(const TaskInfo& task) {
   if (task.outcome == Outcome::failed) return 0;
   return task.outcome == Outcome::finished ? 1 : 2;  // Finished, but late.

@@ -253,8 +253,7 @@ struct AskSubmit {
   std::uint64_t key = 0;
   /// Only checks that the job would be accepted; nothing starts.
   bool dry_run = false;
-  /// When the client has gone, the outputs are kept as for a detached job, and AskRetry takes the
-  /// job.
+  /// When the client has gone, the outputs are kept as for a detached job, and AskRetry takes the job.
   bool kept = false;
   /// For a gateway's own retry of that job: these do not travel.
   JobId retries = {};

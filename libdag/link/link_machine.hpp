@@ -76,8 +76,7 @@ class LinkMachine {
     return answer;
   }
 
-  /// Sends queued operations, full batch or not, within the credit. For a lane that is about to be
-  /// busy.
+  /// Sends queued operations, full batch or not, within the credit. For a lane that is about to be busy.
   void flush(Instant now, Effects& effects) {
     pump(Flush::all, now, effects);
     update_waiting(now);

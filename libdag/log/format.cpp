@@ -59,7 +59,7 @@ std::uint64_t sum_of(const RecordOnDisk& head, std::span<const std::byte> payloa
   return XXH3_64bits_withSeed(payload.data(), payload.size(), head.check);
 }
 
-/// A record that lies there and says the right number of its segment, whatever its chain.
+/// A record at this place with its segment's right number, whatever its chain.
 std::optional<RecordOnDisk> record_at(std::span<const std::byte> segment, std::size_t offset,
                                       std::uint32_t number) {
   if (segment.size() - offset < record_overhead_bytes) return std::nullopt;

@@ -45,8 +45,8 @@ Member* MemberTable::find_up(Life life) {
   return member && member->claim.life == life && is_up(member->claim.state) ? member : nullptr;
 }
 
-// The dead are forgotten oldest first. One that is forgotten too early and speaks again would be taken for
-// new: terms, epochs and the link's own refusals guard against what it says.
+// The dead are forgotten oldest first. A process that is forgotten too early and speaks again would pass for
+// new: terms, epochs and the link's own refusals guard against its messages.
 bool MemberTable::make_room() {
   if (members_.size() < members_max) return true;
   auto oldest = members_.end();
@@ -72,8 +72,8 @@ bool MemberTable::believe(const Claim& claim, Instant now, DownWhy why, Membersh
 
   const Claim old = member->claim;
   if (!(old < claim)) {
-    // Somebody takes a dead one for alive, perhaps since it started anew after the death was told: tell it
-    // again.
+    // Some process takes a dead one for alive, perhaps since it started anew after the death was told: tell
+    // it again.
     if (claim.life == old.life && is_up(claim.state) && !is_up(old.state)) member->state_told = 0;
     return false;
   }

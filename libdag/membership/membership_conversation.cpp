@@ -34,8 +34,8 @@ MembershipEffects MembershipMachine::on_message(Life from, const MembershipMessa
   if (const Member* known = table_.find(from.process)) {
     const Life life = known->claim.life;
     if (life.incarnation > from.incarnation || (life == from && !is_up(known->claim.state))) {
-      // The dead are told that they are, and nothing they say is believed: what it says of others is as old
-      // as it.
+      // A dead life is told so, and none of its claims is believed: its claims about others are as old as
+      // it.
       tell_the_dead(from, *known, message);
       return end_event();
     }
@@ -85,7 +85,7 @@ void MembershipMachine::take_about_self(const Claim& claim) {
   }
   if (claim.state == MemberState::suspect && claim.beat >= self_.beat) {
     self_.beat = claim.beat + 1;
-    health_.worse();  // We were too slow for somebody.
+    health_.worse();  // We were too slow for some process.
     news_ = true;
   }
 }
@@ -101,7 +101,7 @@ void MembershipMachine::believe(const Claim& claim, DownWhy why) {
 void MembershipMachine::handle(const Member& from, const membership::Ping& ping) {
   send(from.claim, membership::Ack{ping.number, claims()});
   // Beats fall together, so that a process wakes once for all of them and not once for each of the others:
-  // who is the first to beat calls the others, as fireflies do (Mirollo, Strogatz, 1990).
+  // the first to beat triggers the others, as fireflies do (Mirollo, Strogatz, 1990).
   if (next_beat_ - now_ <= options_.heartbeat / 4) beat();
 }
 

@@ -1,5 +1,5 @@
-// Time and judgement: heartbeats, silence, broken links, our own lateness. What is said to whom lies in
-// membership_conversation.cpp.
+// Time and judgement: heartbeats, silence, broken links, our own lateness. membership_conversation.cpp has
+// the messages.
 #include "libdag/membership/membership_machine.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ MembershipEffects MembershipMachine::end_event() {
   return std::exchange(effects_, {});
 }
 
-// Nobody was silent while we were not listening: their words may lie in our mailbox, behind this event.
+// No process counts as silent while we slept: its messages may be in our mailbox, behind this event.
 void MembershipMachine::forgive(Duration slept) {
   for (auto& [process, member] : table_.all()) {
     if (!is_up(member.claim.state)) continue;
@@ -65,10 +65,10 @@ void MembershipMachine::forgive(Duration slept) {
 }
 
 void MembershipMachine::become_stale() {
-  if (table_.up_count() == 0) return;  // Nobody could know better.
+  if (table_.up_count() == 0) return;  // No other process could know better.
   if (!stale_) effects_.emplace_back(ViewStale{});
   stale_ = Stale{next_number_, now_ + health_.stretch(options_.suspect_after)};
-  ++self_.beat;  // So that the first word we say refutes what was thought of us.
+  ++self_.beat;  // So that our first message refutes suspicions about us.
   for (Member* member : table_.next_in_ring(options_.watched_max)) {
     ping(*member);
     // The answer may be late through our own fault, and any of the new pings will do.
@@ -96,7 +96,7 @@ MembershipEffects MembershipMachine::on_tick(Instant now) {
 
 void MembershipMachine::on_load(LoadSummary load) {
   load_ = std::move(load);
-  if (self_.beat == 0) self_.load = load_;  // Nobody is to take us for a process without devices.
+  if (self_.beat == 0) self_.load = load_;  // Others must not take us for a process without devices.
 }
 
 void MembershipMachine::on_seeds(const std::vector<std::string>& addresses) {
@@ -156,7 +156,7 @@ void MembershipMachine::judge_members() {
   std::vector<ProcessId> watched;
   for (Member* member : table_.next_in_ring(options_.watched_max)) {
     watched.push_back(member->claim.life.process);
-    // Whoever moves into our part of the ring was somebody else's to watch until now.
+    // A process that enters our part of the ring was watched by another one until now.
     if (!std::exchange(member->watched, true)) member->heard = now_;
   }
   for (auto& [process, member] : table_.all()) {

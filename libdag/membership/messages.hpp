@@ -64,8 +64,7 @@ struct Gossip {
   bool operator==(const Gossip&) const = default;
 };
 struct Join {
-  /// The address it was sent to, as the sender wrote it; repeated to tell which of its seeds
-  /// answered.
+  /// The address it was sent to, as the sender wrote it; repeated to tell which of its seeds answered.
   std::string address;
   std::vector<Claim> claims;
   bool operator==(const Join&) const = default;

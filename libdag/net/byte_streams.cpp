@@ -39,7 +39,7 @@ constexpr int listen_backlog = 64;
 
 enum class Moved { some, would_block, broken };
 
-/// As many bytes as go; `bytes` is what is left.
+/// Moves as many bytes as possible; `bytes` is the rest.
 template <class Byte, class Call>
 Moved transfer(std::span<Byte>& bytes, std::size_t& allowance, const Call& call) {
   while (!bytes.empty()) {
@@ -65,7 +65,7 @@ Moved send(int file, std::span<const std::byte>& from, std::size_t& allowance) {
 
 using Clock = std::chrono::steady_clock;
 
-/// A connection that somebody made to us.
+/// A connection that another process made to us.
 struct Caller {
   Caller(OwnedFile connected, std::string address) : file(std::move(connected)), host(std::move(address)) {}
 
@@ -173,7 +173,7 @@ class ByteStreams::Sockets {
     std::string why = list.why;
     for (const addrinfo* one = list.first; one != nullptr; one = one->ai_next) {
       OwnedFile file(socket(one->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-      const int on = 1;  // Connections of who listened here before may linger.
+      const int on = 1;  // Connections of the port's former process may linger.
       setsockopt(file.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
       if (file && bind(file.number(), one->ai_addr, one->ai_addrlen) == 0 &&
           ::listen(file.number(), listen_backlog) == 0) {
@@ -256,7 +256,7 @@ class ByteStreams::Sockets {
       OwnedFile file(accept4(listening_.number(), reinterpret_cast<sockaddr*>(&peer), &size,
                              SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!file) {
-        // Whoever waits would wake the next poll at once, and no descriptor would be free.
+        // A waiting connection would wake the next poll at once, and no descriptor would be free.
         accepts_ = errno != EMFILE && errno != ENFILE;
         return;
       }
@@ -295,7 +295,7 @@ class ByteStreams::Sockets {
     return next;
   }
 
-  /// Nothing: nobody lends it.
+  /// Null: nothing is lent under it.
   Blob lent(StreamToken token) const {
     const std::lock_guard lock(lent_mutex_);
     const auto found = lent_.find(token);
@@ -365,7 +365,7 @@ class ByteStreams::Sockets {
       // Also with nothing asked: that is how a lender that is gone is seen.
       if (receive(file, lender.size_left, allowance) == Moved::broken) return false;
       if (!lender.size_left.empty()) return true;
-      if (lender.asked.empty()) return false;  // It says what nobody asked for.
+      if (lender.asked.empty()) return false;  // An answer without a question.
       if (!lender.begun && !begin_bytes(lender)) return false;
       if (receive(file, lender.bytes_left, allowance) == Moved::broken) return false;
       if (!lender.bytes_left.empty()) return true;
@@ -378,7 +378,7 @@ class ByteStreams::Sockets {
     }
   }
 
-  /// False: it does not have them, or others than it said; what it sends is not worth to be read then.
+  /// False: it does not have the bytes, or their number differs; the rest is not worth reading then.
   static bool begin_bytes(Lender& lender) {
     std::uint64_t size = 0;
     std::memcpy(&size, lender.size.data(), sizeof size);

@@ -6,8 +6,8 @@
 
 namespace dag::net {
 
-// HANDSHAKE_SUCCEEDED and not CONNECTED: whatever accepts TCP connections may not be one of us. CLOSED is an
-// attempt to connect that failed; libzmq does not say why.
+// HANDSHAKE_SUCCEEDED and not CONNECTED: a program that accepts TCP connections may not be one of us. CLOSED
+// is an attempt to connect that failed; libzmq does not say why.
 static constexpr int wanted_events =
     ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED;
 

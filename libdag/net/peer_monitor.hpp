@@ -15,8 +15,7 @@ class PeerMonitor {
  public:
   /// `name` is unique in the context. Make it before the socket connects, or its first events are missed.
   PeerMonitor(zmq::context_t& context, zmq::socket_t& watched, const std::string& name);
-  /// Destroy before the watched socket: an event without a receiver blocks libzmq's I/O thread for
-  /// ever.
+  /// Destroy before the watched socket: an event without a receiver blocks libzmq's I/O thread for ever.
   ~PeerMonitor();
   PeerMonitor(const PeerMonitor&) = delete;
   PeerMonitor& operator=(const PeerMonitor&) = delete;

@@ -46,8 +46,7 @@ struct PeerDisconnected {
   Channel channel = Channel::control;
 };
 
-/// An attempt to connect failed: usually no process listens there. Repeated, ever more
-/// slowly.
+/// An attempt to connect failed: usually no process listens there. Repeated, ever more slowly.
 struct PeerRefused {
   PeerHandle peer;
   Channel channel = Channel::control;

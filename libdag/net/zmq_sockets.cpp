@@ -20,7 +20,7 @@ void set_common(zmq::socket_t& socket, Channel channel, const TransportOptions& 
   socket.set(opt::linger, milliseconds(options.linger));
   socket.set(opt::sndhwm, send_queue_frames);
   socket.set(opt::rcvhwm, control ? control_receive_queue_frames : bulk_receive_queue_frames);
-  // Default: unlimited, allocated before anybody has looked at the frame.
+  // Default: unlimited, allocated before the frame is looked at.
   socket.set(opt::maxmsgsize, static_cast<std::int64_t>(frame_bytes_max(channel)));
   // Default 30 s: so long may a stranger hold a half-open connection.
   socket.set(opt::handshake_ivl, 2000);
@@ -77,9 +77,9 @@ zmq::context_t make_context() {
 zmq::socket_t make_router(zmq::context_t& context, Channel channel, const TransportOptions& options) {
   zmq::socket_t socket(context, zmq::socket_type::router);
   set_common(socket, channel, options);
-  // Default: a message to somebody who is gone, or whose queue is full, is dropped without a word.
+  // Default: a message to a peer that is gone, or whose queue is full, is dropped silently.
   socket.set(zmq::sockopt::router_mandatory, true);
-  // On, anyone who names himself like a peer takes its place.
+  // On, a connection with a peer's name takes that peer's place.
   socket.set(zmq::sockopt::router_handover, false);
   return socket;
 }

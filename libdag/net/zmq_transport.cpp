@@ -28,8 +28,8 @@ std::string limit_of_files() {
   return " (at most " + std::to_string(files.rlim_cur) + ")";
 }
 
-/// Our connection to a peer on one channel. Members are destroyed from the last: the monitor before what it
-/// watches.
+/// Our connection to a peer on one channel. Members are destroyed from the last: the monitor before the
+/// socket that it watches.
 struct Connection {
   Connection(zmq::context_t& context, Channel channel, const TransportOptions& options,
              const std::string& name)

@@ -47,7 +47,7 @@ Together together(const TaskNeeds& needs, const NodeDevices& node) {
 }  // namespace
 
 TaskNeeds needs_of(const Needs& needs) {
-  // The client refuses what is not a number of lanes; this only keeps the conversion defined.
+  // The client refuses other values; this only keeps the conversion defined.
   const double cpus =
       std::isfinite(needs.cpus) ? std::ceil(std::clamp(needs.cpus, 0.0, 4294967295.0)) : 4294967295.0;
   return {static_cast<std::uint32_t>(cpus), needs.gpus, needs.memory, {}};

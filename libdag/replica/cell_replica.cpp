@@ -140,9 +140,9 @@ void CellReplica::compact() {
   }
 }
 
-// ---- Who leads
+// ---- Leadership
 
-/// Nothing of the cell can be told yet: what earlier leaders left may not be applied.
+/// The cell must not be told anything yet: commands of earlier leaders may not be applied.
 void CellReplica::elected(Instant now) {
   taken_.clear();
   to_keep_.clear();
@@ -258,8 +258,8 @@ void CellReplica::offer_waiting(Instant now) {
   drain(now);
 }
 
-/// As it goes into the log. What no log can hold would be the end of this copy, and then of the next
-/// leader's, who is told the same again, until there is none left: so it is the end of the job.
+/// The command's bytes for the log. A command that no log can hold would end this copy, and then that of the
+/// next leader, which gets the same command, until no copy is left: so it ends the job instead.
 Blob CellReplica::written(const CellCommand& command) const {
   Blob bytes = wire::encode(command, *options_.codes);
   if (bytes.size_bytes() <= options_.command_bytes_max) return bytes;
@@ -322,7 +322,7 @@ bool CellReplica::on_message(Life from, const JobMessage& message, Instant now) 
   return tell(command::Said{from, message}, now);
 }
 
-/// Nobody else led when it was asked for, so it is not known to be out of the job to anybody.
+/// No other replica led at the question's time, so no home has been told that the life is out of the job.
 void CellReplica::renew_lease(std::uint64_t number) {
   const auto found = leases_asked_.find(number);
   if (found == leases_asked_.end()) return;
@@ -342,7 +342,7 @@ bool CellReplica::follow(ClientId client, const std::vector<TaskId>& tasks, Inst
 
 bool CellReplica::keep(std::vector<TaskId> tasks, Instant now) {
   if (!leads_) return false;
-  // Clients repeat themselves, and a log grows by what is in it twice.
+  // Clients repeat requests, and repetitions would grow the log.
   std::erase_if(tasks, [&](TaskId task) { return cell_->keeps(task) || !to_keep_.insert(task).second; });
   return tasks.empty() || tell(command::Keep{std::move(tasks)}, now);
 }

@@ -42,8 +42,7 @@ struct Positions {
   alignas(128) Atomic<std::uint64_t> tail{0};
   /// Bytes ever released, by the reader.
   alignas(128) Atomic<std::uint64_t> head{0};
-  /// Not 0: the writer found no space and wants to be rung when there is. The reader clears
-  /// it.
+  /// Not 0: the writer found no space and wants to be rung when there is. The reader clears it.
   alignas(128) Atomic<std::uint32_t> writer_waits{0};
 };
 

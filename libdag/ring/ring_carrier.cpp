@@ -7,8 +7,8 @@
 namespace dag::ring {
 namespace {
 
-/// A turn is a batch of copies: about as long as this many pauses. Whoever waits longer has no core of its
-/// own.
+/// A turn is a batch of copies: about as long as this many pauses. A thread that waits longer has no core of
+/// its own.
 constexpr int spins_max = 200;
 
 void pause() {

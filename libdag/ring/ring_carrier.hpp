@@ -9,9 +9,8 @@
 // lane writes), and a reader that finds another one reading goes on, as the other does the work. Turns are
 // memory of this process alone: a peer that is killed or stopped holds none of ours.
 //
-// Nothing here blocks for the peer. A full ring is reported, the caller keeps its batch,
-// and all threads of its process are rung when there is space: memory is bounded by the
-// ring.
+// Nothing here blocks for the peer. A full ring is reported, the caller keeps its batch, and all threads of
+// its process are rung when there is space: memory is bounded by the ring.
 
 #include <atomic>
 #include <cstddef>

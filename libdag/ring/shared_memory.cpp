@@ -51,8 +51,8 @@ Result<SharedMemory> SharedMemory::create(const Preamble& preamble) {
 Result<SharedMemory> SharedMemory::open(std::int32_t process, std::int32_t file, const Preamble& expected,
                                         Access access) {
   const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
-  // The numbers are the peer's word. O_PATH opens nothing yet, so a device or a pipe is not touched; what it
-  // holds on to is then opened by our own number for it, and cannot become something else in between.
+  // The numbers are the peer's word. O_PATH opens nothing yet, so a device or a pipe is not touched. The held
+  // file is then opened by our own number for it, and cannot be replaced in between.
   const OwnedFile named(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (named.number() < 0) return no_ring("cannot open " + path);
   struct stat status {};

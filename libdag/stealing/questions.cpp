@@ -22,7 +22,7 @@ std::optional<OpenQuestions::Question> OpenQuestions::next(Instant now) {
 void OpenQuestions::close(Life thief) {
   std::erase_if(open_, [&](const Question& question) { return question.thief == thief; });
   if (open_.empty())
-    look_again_at_.reset();  // Nobody answers then, and who waits for it would wait for what is past.
+    look_again_at_.reset();  // No question is open: the process must not wake up for a time that is past.
 }
 
 bool OpenQuestions::asks(Life thief) const {
@@ -53,7 +53,7 @@ Waiting behind(Waiting here, std::span<const Duration> running) {
 
 std::optional<Instant> knows_more_at(const OpenQuestions::Question& question, const Waiting& here,
                                      Instant now) {
-  // As long as no row has ended here nobody knows how long they take. After this time they are taken for
+  // Until a row has ended here, durations of rows are unknown. After this time they are taken for
   // long.
   constexpr Duration runs_known_after = std::chrono::milliseconds(1);
   const Instant known_at = question.asked + runs_known_after;

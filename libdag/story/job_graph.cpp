@@ -26,7 +26,7 @@ void JobGraph::add(const Record& record) {
 }
 
 TaskId JobGraph::tail_of(TaskId task) const {
-  // As many steps as there are, whatever records say.
+  // Bounded by the number of steps, since damaged records may form a circle.
   for (std::size_t steps = became_.size(); steps > 0; --steps) {
     const auto found = became_.find(task);
     if (found == became_.end()) break;

@@ -65,7 +65,7 @@ JobTimes::Placed JobTimes::placed() const {
       if (place != PlacedGraph::none && all.times[place].ran) note(all.times[place], what);
     }
   };
-  // A cell hears of what was spawned when it may be over.
+  // A cell may hear of spawned tasks only after they have ended.
   each(spawned_,
        [&](TaskTimes& task, std::int64_t at) { task.known = std::clamp(at, began, task.first_begin); });
   each(transfers_, [](TaskTimes& task, Duration took) { task.transfer = took; });

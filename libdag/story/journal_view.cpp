@@ -117,7 +117,7 @@ bool LineFilter::takes(const JournalLine& line) const {
 /// itself, and so perhaps into the file behind.
 struct JournalView::Source {
   std::deque<fs::path> files;  ///< not read yet
-  /// Not in front of their names in notices: what was gathered lies where nobody finds it. May be empty.
+  /// Prefix left out of names in notices: gathered files lie in a temporary directory. May be empty.
   fs::path below;
   std::deque<JournalEntry> entries;  ///< of the two that were read last
   std::size_t of_last = 0;           ///< how many were in the last one

@@ -83,8 +83,7 @@ class JournalView {
   /// The earliest entry not returned yet; between nodes the order is as good as their clocks. At most two
   /// files of each node are in memory.
   std::optional<JournalEntry> next();
-  /// Gaps: parts of the files so far that could not be read, or that were dropped when they were
-  /// written.
+  /// Gaps: parts of the files so far that could not be read, or that were dropped when they were written.
   const std::vector<std::string>& notices() const { return notices_; }
 
  private:

@@ -52,7 +52,7 @@ void add_classes(JobReport& report, const std::vector<Run>& runs, const TaskName
     one.p99 = quantile(spans, 0.99);
     one.longest = spans.back();
     report.tasks += one.tasks;
-    if (of_name.size() < 3) continue;  // Nobody can say what is usual.
+    if (of_name.size() < 3) continue;  // Too few runs for a usual duration.
     for (const Run* run : of_name) {
       if (run->ran >= straggler_min && run->ran > straggler_times * one.median)
         report.stragglers.push_back({run->task, name, run->place, run->ran, one.median});
@@ -102,7 +102,7 @@ void add_delays(JobReport& report, const Placed& job) {
   std::vector<Duration> delays;
   for (std::size_t place = 0; place < job.graph.size(); ++place) {
     if (could_begin[place] == 0 || !job.times[place].ran) continue;
-    // Clocks of two nodes differ; and a task that ran again began before what it waits for did so, too.
+    // Clocks of two nodes differ, and a task that ran again may have begun before its predecessor's last end.
     delays.push_back(Duration(std::max<std::int64_t>(0, job.times[place].begin - could_begin[place])));
     report.delay_total += delays.back();
   }

@@ -99,10 +99,10 @@ class TraceWriter {
     counter(counts, "lanes that run a task", "running", std::move(busy));
   }
 
-  /// From the end of each task to the beginning of those that waited for it, by the newest slice of each:
-  /// "data" where something went along, else "order". A lane reads the clock once for each task, so one
-  /// that it runs next seems to begin when the last one ended, and what it waited for in another lane of its
-  /// process may end behind that: its arrow arrives then.
+  /// From the end of each task to the beginning of its successors, by the newest slice of each: "data" where
+  /// the edge carries data, else "order". A lane reads the clock once for each task, so its next task seems
+  /// to begin when the last one ended, and a predecessor in another lane of the process may end after that:
+  /// the arrow then points to that end.
   void arrows(TraceCounts& counts, std::uint64_t arrows_max) {
     for (const JobGraph::Edge& edge : known_.times.graph().edges()) {
       const auto found_from = slice_of_.find(edge.from), found_to = slice_of_.find(edge.to);

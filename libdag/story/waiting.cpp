@@ -176,7 +176,7 @@ Waiting waiting(const PlacedGraph& graph, const std::vector<TaskTimes>& times,
   for (std::size_t place = 0; place < graph.size(); ++place) {
     const TaskTimes& task = times[place];
     if (!task.ran) continue;
-    // Clocks of two nodes differ; and a task that ran again began before what it waits for did so, too.
+    // Clocks of two nodes differ, and a task that ran again may have begun before its predecessor's last end.
     const std::int64_t ready = std::min(could[place], task.first_begin);
     sum.dependencies += Duration(std::max<std::int64_t>(0, ready - task.known));
     const std::int64_t lost = std::clamp(task.lost, ready, task.first_begin);

@@ -18,7 +18,7 @@ std::vector<Life> who_goes(std::vector<Apart> apart, Life leader) {
       others[pair.silent].insert(pair.who);
     }
     const auto weight = [&](const auto& one) {
-      // Whom the leader does not hear cannot be told anything of the job.
+      // A process that the leader does not hear cannot be told anything of the job.
       const bool unheard = one.second.contains(leader);
       return std::tuple(one.first != leader, unheard, one.second.size(), accusers[one.first].size(),
                         node_of(one.first.process) != node_of(leader.process), one.first);

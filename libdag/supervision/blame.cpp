@@ -26,11 +26,11 @@ std::vector<Charge> charges(ProcessEnd end, std::optional<std::uint32_t> guilty_
   for (const RunningAttempt& attempt : running) {
     Charge charge{attempt.task, attempt.attempt};
     if (end == ProcessEnd::went_with_node) {
-      // Nobody's fault.
+      // Not a fault of any attempt.
     } else if (found) {
       if (attempt.lane == *guilty_lane) charge.exit = Exit::failed;
     } else if (somebodys_fault && running.size() == 1 && end != ProcessEnd::killed) {
-      charge.exit = Exit::failed;  // There was nobody else.
+      charge.exit = Exit::failed;  // It was the only attempt.
     } else if (somebodys_fault) {
       charge.suspect = true;
       if (attempt.suspected >= suspicions_free) charge.exit = Exit::failed;

@@ -26,7 +26,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 Error because(Error outer, const Error& cause) {
   std::vector<std::string> lines = lines_of(outer.cause);
   std::string headline = std::string(name(cause.code)) + ": " + cause.what;
-  std::replace(headline.begin(), headline.end(), '\n', ' ');  // A cause is one line, whatever it says.
+  std::replace(headline.begin(), headline.end(), '\n', ' ');  // A cause is always one line.
   lines.push_back(std::move(headline));
   for (auto& line : lines_of(cause.cause)) lines.push_back(std::move(line));
   if (lines.size() > cause_lines_max) {
@@ -45,7 +45,7 @@ Error escalation(const std::string& what, const Intensity& intensity, const Erro
   std::string period = std::to_string(seconds);
   period.erase(period.find_last_not_of('0') + 1);
   if (period.back() == '.') period.pop_back();
-  // The code stays that of the cause: whoever acts on it acts on the root, not on the level that passed it
+  // The code stays that of the cause: programs act on the root, not on the level that passed it
   // on.
   return because(Error{cause.code, what + " went down more than " + std::to_string(intensity.restarts) +
                                        " times in " + period + " s"},

@@ -41,7 +41,7 @@ Verdict on_child_down(const GroupSpec& group, ChildId child, Exit why, RestartBu
   const auto down =
       std::find_if(children.begin(), children.end(), [&](const ChildSpec& spec) { return spec.id == child; });
   DAG_CHECK(down != children.end());
-  // A loss is a failure of the place: who is to be restarted on failure is wanted after a loss too.
+  // A loss is a failure of the place: a child that restarts on failure restarts after a loss, too.
   const bool wanted = why != Exit::cancelled &&
                       (down->restart == Restart::always ||
                        (down->restart == Restart::on_failure && (why == Exit::failed || why == Exit::lost)));

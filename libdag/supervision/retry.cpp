@@ -26,7 +26,7 @@ NextTry next_retry(const Retry& policy, Tries& tries, Exit why, Random& random) 
   if (why == Exit::cancelled) return GiveUp{GiveUp::Why::not_wanted};
   if (!is_charged(why)) {
     if (++tries.lost > losses_max) return GiveUp{GiveUp::Why::lost_too_often};
-    return RetryAfter{};  // The place is gone, so waiting for it to get better helps nobody.
+    return RetryAfter{};  // The place is gone, so waiting for it does not help.
   }
   if (++tries.failed >= policy.attempts) return GiveUp{GiveUp::Why::attempts_used_up};
   return RetryAfter{backoff_after(policy, tries.failed, random)};

@@ -37,8 +37,7 @@ class TimerWheel {
     for (auto& level : heads_) level.fill(none);
   }
 
-  /// An id has one timer, which scheduling moves. An instant in the past is due at the next
-  /// `advance`.
+  /// An id has one timer, which scheduling moves. An instant in the past is due at the next `advance`.
   void schedule(const Id& id, Instant at) {
     cancel(id);
     DAG_CHECK(index_of_.size() < options_.timers_max);

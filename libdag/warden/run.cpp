@@ -1,11 +1,11 @@
 // The warden: a small program (main.cpp) between a node or `dag` and each process that it starts. Descendants
-// that lose their parent become the warden's children (PR_SET_CHILD_SUBREAPER), so none escapes, whatever
-// session or group it makes. The warden ends when nothing of them is left, with the status of the process it
-// started: whoever waits for the warden has waited for all.
+// that lose their parent become the warden's children (PR_SET_CHILD_SUBREAPER), so none escapes, in any
+// session or group. The warden ends when none of them is left, with the status of the process it started: a
+// wait for the warden is a wait for all.
 //
-// Where the starter's control group may have others in it (group.hpp), the process gets one of its own. What
-// forks faster than a look through /proc finds it is killed by that group, and so is what a warden that was
-// killed leaves: by whoever waited for the warden.
+// If the starter's control group may have others in it (group.hpp), the process gets a group of its own. It
+// kills descendants that fork faster than a look through /proc finds them. If the warden itself is killed,
+// its waiting starter kills the group.
 //
 // Signals: SIGUSR1 ends all at once. SIGUSR2 says that the thread which started the warden is gone, and ends
 // all after a grace. SIGTERM, SIGINT, SIGHUP and SIGQUIT go to the process and its group.
@@ -56,7 +56,7 @@ void tell_user(const char* what, const char* name, int reason) {
   dprintf(STDERR_FILENO, "dag: cannot %s '%s': %s\n", what, name, strerror(reason));
 }
 
-/// Whoever ignores these means it: nohup, and a limit on the size of files that is to be an error of write().
+/// Some starters ignore these on purpose: nohup, and a limit on the size of files that makes write() fail.
 bool ignored_on_purpose(int number) {
   struct sigaction action {};
   return (number == SIGHUP || number == SIGXFSZ) && sigaction(number, nullptr, &action) == 0 &&
@@ -142,7 +142,7 @@ class Watch {
 
  private:
   void forward(int number) const {
-    // Not yet waited for, so its number is nobody else's.
+    // Not yet waited for, so its number is not reused.
     if (!ended_ && kill(-process_, number) != 0) kill(process_, number);
   }
 
@@ -180,7 +180,7 @@ class Watch {
       const bool any = reap();
       if (!any && group_.remove()) return;
       group_.kill();
-      // Children may have gone to another group; in ours may be what is no child.
+      // Children may have gone to another group, and our group may have processes that are no children.
       if (!any || !kill_children()) ++in_vain;
       pause();
     }
@@ -216,7 +216,7 @@ int run(int argc, char** argv) {
   if (argc < 8) return 2;
   const Order order{atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), atol(argv[4]), strcmp(argv[5], "says") == 0,
                     argv[6],       argv + 7};
-  // Before anybody can signal it: a warden that dies leaves others behind.
+  // Before any signal can come: a warden that dies leaves others behind.
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -233,7 +233,7 @@ int run(int argc, char** argv) {
     group.remove();
     return 126;
   }
-  setpgid(process, process);  // Whoever comes first: the child does it, too.
+  setpgid(process, process);  // The child does it, too: the first one counts.
   say(order.report, Stage::process, process);
   close(order.report);
   if (order.program >= 0) close(order.program);

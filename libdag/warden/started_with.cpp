@@ -9,8 +9,8 @@
 namespace dag {
 namespace {
 
-/// A descriptor that is missing would be the number of the next file that is opened, and what is meant for a
-/// person would be written there.
+/// A missing descriptor would be the number of the next opened file, and text for a person would be written
+/// there.
 void fill_standard_files() {
   for (int file = STDIN_FILENO; file <= STDERR_FILENO; ++file) {
     if (fcntl(file, F_GETFD) >= 0) continue;

@@ -49,8 +49,8 @@ class File {
   int descriptor_;
 };
 
-/// The warden as a file, for the life of this process. Close-on-exec; nobody can change it. -1: a limit on
-/// the size of files forbids it.
+/// The warden as a file, for the life of this process. Close-on-exec and sealed. -1: a limit on the size of
+/// files forbids it.
 int image_file() {
   static const int file = [] {
     const int made = memfd_create("dag-warden", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -73,8 +73,8 @@ int image_file() {
   return file;
 }
 
-/// How the directories of the wardens' control groups begin: the number of the warden follows. Looked up
-/// once, and drawn: nobody else's group has such a name. Empty: there are none.
+/// Prefix of the directories of the wardens' control groups; the number of the warden follows. Looked up
+/// once, and drawn, so that no other process's group has such a name. Empty: there are no groups.
 const std::string& groups() {
   static const std::string prefix = [] {
     const std::string above = writable_control_group();
@@ -241,7 +241,7 @@ bool has_control_groups() {
 
 int wait(pid_t warden) {
   siginfo_t ended{};
-  // Its number is nobody else's before waitpid().
+  // Its number is not reused before waitpid().
   while (waitid(P_PID, static_cast<id_t>(warden), &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
   end_what_is_left(warden);

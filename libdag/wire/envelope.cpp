@@ -204,7 +204,7 @@ Result<Envelope> read_envelope(schema::Envelope::Reader from, std::size_t frame_
   Envelope envelope;
   envelope.version = from.getVersion();
   envelope.header = read_header(from);
-  // Byte credit bounds our memory only when frames are charged for what they weigh.
+  // Byte credit bounds our memory only when frames are charged by their size.
   if (envelope.header.seq > 0 &&
       envelope.header.charge_bytes < (frame_bytes - fixed_words * word_bytes) / 2) {
     throw Invalid{"a frame is charged for " + std::to_string(envelope.header.charge_bytes) +
@@ -329,7 +329,7 @@ std::optional<Heading> decode_heading(std::span<const std::byte> frame) {
     heading = Heading{read_header(root)};
     heading->operations = std::clamp<std::size_t>(root.getOperations().size(), 1, operations_per_frame_max);
   } catch (const kj::Exception&) {
-    // Then there is what was read before.
+    // The heading read so far is returned.
   }
   return heading;
 }

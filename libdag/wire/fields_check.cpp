@@ -1,14 +1,14 @@
-// A field that somebody adds to a message and nobody sends is lost without a word. So the number of fields of
-// everything that travels is written here: whoever adds one finds this file broken, adds it to the schema, to
-// the codec and to the golden samples, and then corrects the number.
+// A field that is added to a message and not sent is lost silently. So the number of fields of every message
+// is written here: a new field breaks this file, until it is added to the schema, to the codec and to the
+// golden samples, and the number is corrected.
 
 #include "libdag/cell/snapshot.hpp"
 #include "libdag/wire/operation.hpp"
 
 namespace dag::wire {
 
-/// Becomes whatever a field wants to be initialised with. Never called, so not defined; clang would ask for a
-/// definition if it were in the unnamed namespace.
+/// Converts to the type of any field. Never called, so not defined; clang would ask for a definition if it
+/// were in the unnamed namespace.
 struct Anything {
   template <class Field>
   operator Field() const;

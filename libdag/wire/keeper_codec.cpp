@@ -30,7 +30,7 @@ struct TextsLimit {
 constexpr TextsLimit arguments_limit{"Launch.arguments", arguments_max, arguments_bytes_max};
 constexpr TextsLimit environment_limit{"Launch.environment", variables_max, environment_bytes_max};
 
-/// The same on both sides: who starts a program with too much learns of it before it is sent.
+/// Checked on both sides, so that a program started with too much is refused before it is sent.
 void check_texts(const TextsLimit& limit, std::size_t count, std::size_t bytes) {
   check_count(count, limit.count_max, limit.field);
   if (bytes > limit.bytes_max) {
@@ -221,7 +221,7 @@ void write_body(schema::Keeper::Builder to, const keeper::Begin& message) {
 
 keeper::WorkerDown read_down(JobId job, std::uint32_t number, schema::WorkerDown::Reader from,
                              Reading& reading) {
-  // An end this build does not know could be anybody's fault.
+  // An unknown end could be any process's fault.
   if (from.getEnd() > schema::WorkerDown::End::WENT_WITH_NODE) {
     throw Invalid{"WorkerDown.end is none we know"};
   }

@@ -97,7 +97,7 @@ void read_inputs(Attempt& attempt, schema::Lend::Reader from, Reading& reading) 
 std::vector<message::WantedInput> read_wanted(schema::Lend::Reader from, Reading& reading) {
   const auto list = from.getWanted();
   reading.count(list.size(), limits::edges_max, "Lend.wanted");
-  // Once: each time that a list is asked for counts as reading it, and who reads too much is refused.
+  // Once, since each access to a list counts as reading it, and reading too much is refused.
   const std::size_t blobs = from.getBlobs().size();
   std::vector<message::WantedInput> all;
   all.reserve(list.size());

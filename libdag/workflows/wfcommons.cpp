@@ -1,6 +1,6 @@
 // Reads WfFormat (github.com/wfcommons/WfFormat). 1.3 and 1.4 keep all of a task in one object under
-// `workflow`; 1.5 parts what was asked (`specification`) from what was measured (`execution`), joined by the
-// task's id.
+// `workflow`; 1.5 separates requests (`specification`) from measurements (`execution`), joined by the task's
+// id.
 
 #include <cctype>
 #include <cmath>

@@ -46,8 +46,7 @@ class Writer {
     actors_.clear();
   }
 
-  /// Notes a job actor that the value names: the receiver must be resolved where the actor's calls
-  /// are.
+  /// Notes a job actor that the value names: the receiver must be resolved where the actor's calls are.
   void mention_actor(std::uint32_t actor) { actors_.push_back(actor); }
   const std::vector<std::uint32_t>& actors() const { return actors_; }
 

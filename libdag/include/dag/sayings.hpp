@@ -71,9 +71,8 @@ class Sayings {
   Self join(Join rule) const {
     return changed([&](Policy& p) { p.join = rule; });
   }
-  /// Makes the task a member of the group (Graph::group). Throws Failure: usage when it is a member
-  /// of another group, handle_foreign when the group is another graph's. Spawned tasks are in no
-  /// group.
+  /// Makes the task a member of the group (Graph::group). Throws Failure: usage when it is a member of
+  /// another group, handle_foreign when the group is another graph's. Spawned tasks are in no group.
   Self in(const Group& group) const {
     if (&static_cast<const Self&>(*this).builder() != &group.builder()) throw_foreign_handle();
     return changed([&](Policy& p) { join_group(p, group.index()); });

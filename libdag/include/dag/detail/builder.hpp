@@ -23,8 +23,7 @@ struct FamilySpec {
   Effects effects = Effects::undeclared;
   Range range;
   std::vector<Offset> before;
-  /// The kernel's second parameter is a vector of outputs at `before`. Else they are only waited
-  /// for.
+  /// The kernel's second parameter is a vector of outputs at `before`. Else they are only waited for.
   bool reads_before = false;
   /// A further parameter: a value, the output of a task, or the outputs of another family one by one.
   struct Parameter {
