@@ -1,6 +1,6 @@
 @0xb3f1c27a6e5d4a11;
-# What the log of a job's cell keeps: the commands that its replicas apply one after the other, and the state that some of
-# them made (libdag/cell/command.hpp, snapshot.hpp). These bytes lie on disks: fields are added, none changes.
+# The log of a job's cell: the commands that its replicas apply one after the other, and snapshots of the state that they
+# made (libdag/cell/command.hpp, snapshot.hpp). These bytes lie on disks: fields are added, none changes.
 
 using Cxx = import "/capnp/c++.capnp";
 using Ids = import "ids.capnp";
@@ -10,7 +10,7 @@ using Keeper = import "keeper.capnp";
 $Cxx.namespace("dag::schema");
 
 struct CellCommand {
-  # One that is not known stops the replica: it would come to another state than the others.
+  # An unknown command stops the replica: it would come to another state than the others.
   union {
     invalid @0 :Void;            # what nobody set; refused
     lead @1 :Lead;

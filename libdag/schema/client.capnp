@@ -1,5 +1,5 @@
 @0xbcd6e3bee8644a0a;
-# What a client says to the keeper of a node, and what it is told of the jobs that it submitted or follows.
+# Messages of a client to the keeper of a node, and answers and news of the jobs that it submitted or follows.
 #
 #   client -> keeper   askHandle ... askShutdown, askFollow, askDrain, askExplain, askJournal, askJobList, askOutputs, askRetry, askRetryUnfinished: a question with a number; owes
 #                      an Answer with that number.
@@ -68,7 +68,7 @@ struct AskFollow {
 }
 
 struct AskJournal {
-  # What the journal of this node has of `job`, a part at a time.
+  # A part of this node's journal of `job`.
   all @0 :Bool;                  # of all jobs: what is about a job as a whole
   obsoleteAfter @1 :UInt64;      # the last file that was read, to its end
   logs @2 :Bool;                 # only what kernels said and processes printed

@@ -1,7 +1,7 @@
 @0x9f6e2d4b8c1a7e13;
-# What the replicas of one replicated log say to each other (libdag/consensus/messages.hpp): votes, entries, snapshots,
-# leadership handed on. Each may be lost, repeated and late; who counts a word looks whether the seat that it comes from has
-# one. It ends: elections when a majority hears each other, the rest when a copy has all that its leader has.
+# Messages between the replicas of a log (libdag/consensus/messages.hpp): votes, entries, snapshots, hand-over of
+# leadership. Each may be lost, repeated and late; a vote or acknowledgement counts only from a seat that has a vote.
+# It ends: elections when a majority hears each other, the rest when a copy has all that its leader has.
 
 using Cxx = import "/capnp/c++.capnp";
 using Ids = import "ids.capnp";

@@ -72,8 +72,8 @@ struct Piece {
 }
 
 struct JobNote {
-  # What a kernel said, or what happened to an attempt, for whoever watches the job. Only for people: nothing depends on it,
-  # and some may be missing.
+  # A line or progress report of a kernel, or an event of an attempt, for watchers of the job. Only for people: nothing
+  # depends on it, and some may be missing.
   job @0 :Ids.JobId;
   obsoleteIsProgress @1 :Bool;   # there was only that and a log
   fraction @2 :Float64;          # of the task, where it is progress

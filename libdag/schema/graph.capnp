@@ -59,7 +59,7 @@ enum EdgeKind {
 }
 
 struct TaskKind {
-  # What tasks have in common that differ in nothing but their literals and in whom they wait for.
+  # The properties shared by tasks that differ only in their literals and their predecessors.
   code @0 :UInt32;
   name @1 :UInt32;
   policy @2 :UInt32;

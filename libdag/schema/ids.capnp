@@ -14,7 +14,7 @@ using Term = UInt32;
 using ProcessId = UInt32;
 using Incarnation = UInt32;
 using Life = UInt64;
-# One life of one process: ProcessId in the high half, Incarnation in the low one.
+# A life of a process: ProcessId in the high half, Incarnation in the low one.
 
 using TaskId = UInt64;
 # Origin in the high half (0: the submitted graph; s+1: spawned in shard s), index in the low one.

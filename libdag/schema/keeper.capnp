@@ -108,7 +108,7 @@ struct ProgramBytes {
 }
 
 struct SaveCopy {
-  # What a job actor saved, or a task while it ran.
+  # A save of a job actor, or a checkpoint of a task.
   jobName @0 :Text;
   actorName @1 :Text;            # or the task's
   group @2 :UInt32;              # the save group's first job actor

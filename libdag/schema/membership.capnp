@@ -1,5 +1,5 @@
 @0xa4d27c61b39f4a03;
-# Who is alive, how loaded, and where? The story is told in libdag/membership/messages.hpp; in short: each process pings
+# Which processes are alive, how loaded, and where? libdag/membership/messages.hpp has the details; in short: each pings
 # a few others, asks helpers about the silent ones, and every message carries claims, the sender's own first.
 #
 # All of these travel in loose frames (seq 0): they may be lost, late or repeated. A ping that a link would deliver
@@ -30,7 +30,7 @@ struct Membership {
 }
 
 struct Claim {
-  # What one process says of another. The stronger of two claims about one process is kept by both sides, so neither the
+  # A process's word about another. The stronger of two claims about one process is kept by both sides, so neither the
   # order nor the number of messages matters.
   life @0 :Ids.Life;
   state @1 :State;

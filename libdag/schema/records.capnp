@@ -7,7 +7,7 @@ using Graph = import "graph.capnp".Graph;
 $Cxx.namespace("dag::schema");
 
 struct OutputName {
-  # What an attempt left. It denotes one value for ever.
+  # The output of an attempt. It denotes one value for ever.
   task @0 :Ids.TaskId;
   epoch @1 :Ids.Epoch;
   attempt @2 :Ids.AttemptNumber;
@@ -22,8 +22,8 @@ enum Outcome {
 }
 
 struct OutcomeRecord {
-  # What an attempt came to, and what it rests on. It travels with every copy of the output, so that whoever holds the copy
-  # can vouch for it.
+  # The outcome of an attempt, and the attempts it rests on. It travels with every copy of the output, so that a holder of
+  # the copy can vouch for it.
   task @0 :Ids.TaskId;
   epoch @1 :Ids.Epoch;
   attempt @2 :Ids.AttemptNumber;
