@@ -98,7 +98,7 @@ class HostMachine {
   static constexpr Duration start_within = std::chrono::seconds(30);
   /// How long processes wait for another node to lead the record of their job.
   static constexpr Duration orphaned_for = std::chrono::seconds(60);
-  /// Lives of a process number in an incarnation, and incarnations that a start of a node may use.
+  /// Numbers of worker processes per incarnation, and incarnations that a start of a node may use.
   static constexpr std::uint64_t counts_max = 65'535, rounds_max = 1024;
   /// Limit of worker processes in a start of a node.
   static constexpr std::uint64_t processes_max = counts_max * rounds_max;

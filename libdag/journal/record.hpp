@@ -95,7 +95,7 @@ struct Cancelled {
   std::string why;
   bool operator==(const Cancelled&) const = default;
 };
-/// The outcome is settled. The record includes the task's name, which other records lack.
+/// The outcome is settled. The record includes the task's name, which most records lack.
 struct Settled {
   Outcome outcome = Outcome::finished;
   std::string name = {};
