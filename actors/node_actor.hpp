@@ -69,7 +69,7 @@ class NodeActor : public caf::event_based_actor {
   void submit(mail::Submit& submit);
   void open_record(JobId job, std::optional<mail::Record> begins, consensus::Stored stored = {});
   void on_copy_said(mail::CopySaid& copy);
-  /// What has come of it before stands at its door then.
+  /// Messages that came before wait at its door.
   HostedJob& job_here(JobId id);
   /// Nothing, when it is known to be over. Who calls this looks again.
   void open_job(const std::shared_ptr<const JobPlan>& plan);

@@ -1,5 +1,5 @@
 #pragma once
-// What a JobHere wants done, in order. All but SendMessage stays in the process.
+// The effects of a JobHere, in order. All but SendMessage stays in the process.
 
 #include "libdag/here/job_router.hpp"
 #include "libdag/runner/runner.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// One job in one process: its runner and its homes, and what is said to them. A machine: events come in,
+// The job's runner and homes in one process, and the routing of their messages. A machine: events come in,
 // effects go out. The record of the job is its host's: a Cell, or a copy of one (TellCell).
 //
 // An event of one machine is handled at once. A message, or the time, may be for several machines: then each
@@ -39,7 +39,7 @@ class JobHere {
   void open();
   Admission on_message(Life from, JobMessage message);
   void on_time(Instant now);
-  /// One machine handles one event that waits for it. False: none waits.
+  /// Lets a machine handle an event that waits for it. False: none waits.
   bool step(Instant now);
   /// All steps, and all messages of machines here to each other. What is left leaves the machine.
   std::vector<JobEffect> run(Instant now);
@@ -48,7 +48,7 @@ class JobHere {
   void on_lanes(std::uint32_t shard, LaneReport report, Instant now);
   /// Home::on_reach of one home.
   void on_reach(std::uint32_t shard, std::vector<Life> lives, Instant now, bool others_by_link);
-  /// Of whoever started it here. False: nobody wants to know any more.
+  /// Goes to the machine that started the attempt. False: that machine does not want to know any more.
   bool on_ended(Ended ended, Instant now);
   void on_checkpoint(TaskId task, AttemptId id, Saved saved);
   void on_digest(const OutputName& name, std::uint64_t digest);

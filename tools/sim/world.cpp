@@ -1,4 +1,4 @@
-// One seed from its beginning to its end; processes that come and go, and what machines want done.
+// The run of a seed from its beginning to its end; processes that come and go; the effects of machines.
 
 #include <algorithm>
 

@@ -30,10 +30,10 @@ struct Pace {
   Duration kernel = std::chrono::microseconds(100);
   Duration latency = std::chrono::microseconds(50);  ///< one way
   double bytes_per_second = 1.2e9;
-  /// What a process's own thread for messages needs for one, at either end, and for each of its bytes.
+  /// The time of a process's message thread for a message, at either end, and for each of its bytes.
   Duration per_message = std::chrono::microseconds(1);
   double seconds_per_byte = 3e-9;
-  /// What the same thread needs for each row that lanes report, and how long these collect them.
+  /// The time of the same thread for each row that lanes report, and how long lanes collect rows.
   Duration per_row = std::chrono::nanoseconds(100);
   Duration report_after = std::chrono::microseconds(10);
 };
@@ -117,7 +117,7 @@ struct WorldOptions {
   std::optional<Pace> pace = std::nullopt;
 };
 
-/// What a process did for control, where there is a pace: what it sent to other processes, and got.
+/// The control traffic of a process, where there is a pace: messages sent to other processes, and received.
 struct Carried {
   Instant busy_until;
   Duration busy{0};
@@ -142,7 +142,7 @@ class TraceSink final : public RecordSink {
     if (print) std::puts(line.c_str());
     if (keep) lines.push_back(line);
   }
-  /// What is said counts, too: not every world is listened to.
+  /// Messages count in the trace, too, since not every world has a listener.
   void delivered(Instant when, Life from, Life to, const JobMessage& message) {
     for (const std::uint64_t part :
          {static_cast<std::uint64_t>(when.since_start.count()), std::uint64_t{from.process.value},
@@ -166,7 +166,7 @@ class QuietSink final : public RecordSink {
   std::uint64_t count = 0;
 };
 
-/// What is known of a task when the job is over, however it was run: equal for all ways to run a graph.
+/// The end of a task as the job's result has it: equal for all ways to run a graph.
 struct Settled {
   Outcome outcome = Outcome::none;
   std::optional<std::uint64_t> value;
@@ -211,7 +211,7 @@ class World {
     LaneReport report;
     bool report_under_way = false;
   };
-  /// What a job asks of its process.
+  /// The ports of a job in a process.
   class Around final : public JobPorts {
    public:
     Around(World& world, std::uint32_t process) : world_(world), process_(process) {}
@@ -248,7 +248,7 @@ class World {
     const message::JobState& state() const { return job->state(); }
     consensus::Index compared_at = 0;  ///< what it had applied when its cell was compared with the reference
   };
-  /// What of a process outlives it.
+  /// The part of a process that outlives it.
   struct ReplicaDisk {
     consensus::Stored stored;
     std::deque<WriteToLog> waiting;
@@ -277,7 +277,7 @@ class World {
   }
   /// As nobody in it knows it: see clock_of.
   Instant now() const { return events_.now(); }
-  /// What the clock of a machine says now; the processes of its number have it one after the other.
+  /// The clock of a machine; the processes of its number use it one after the other.
   Instant clock_of(std::uint32_t process) const;
   Instant clock_of(const Process& process) const { return clock_of(process.life.process.value); }
   /// When that clock says this.
@@ -311,7 +311,7 @@ class World {
   void join_soon(Life life, std::uint32_t shard);
   void tell_reach(Life life);
 
-  /// What a lane writes about a row that ended, inside the gate. False: it cannot be written now.
+  /// Writes a lane's news of a row that ended, inside the gate. False: the ring has no room now.
   bool write_ring(Life from, const Route& route, EdgeNews&& news);
   bool is_large(const Blob& value) const { return value.size_bytes() > options_.inline_bytes_max; }
   std::size_t digest_at_once() const { return options_.digests_behind ? 0 : digest_at_once_bytes_max; }
@@ -396,7 +396,7 @@ class World {
   // ---- Effects
 
   void drain_cell();
-  /// One machine after the other handles what came; lanes go on in between.
+  /// Lets the machines handle their events in turn; lanes go on in between.
   void take_steps(Process& process);
   void drain(Process& process);
   /// False: the process is gone.

@@ -6,7 +6,7 @@ namespace dag::sim {
 
 namespace {
 
-/// Of messages that wait at the door of one process.
+/// The most messages that wait at the door of one process.
 constexpr std::size_t door_waiting_max = 400;
 /// So late comes what was sent when all was not calm.
 constexpr Duration messages_take = std::chrono::milliseconds(301);
@@ -16,7 +16,7 @@ constexpr Duration quiet_within = std::chrono::seconds(25);
 
 }  // namespace
 
-/// What the log keeps behind the last snapshot.
+/// The log's length behind the last snapshot is bounded.
 void World::check_log_length(const CellReplica& replica) const {
   if (!replica.log().snapshot()) return;
   const std::uint64_t applied_since = replica.applied() - replica.log().snapshot()->index;
@@ -39,7 +39,7 @@ void World::settle() {
   const std::uint64_t history = trace_.hash;
   const auto seen_in_history = seen;
   settling_ = true;
-  // One event was let pass when a look had found that all is over: it may have been a clock.
+  // An event passed after the look that found that all is over: it may have been a clock.
   for (const auto& process : processes_) {
     if (!process->up || process->replica == nullptr) continue;
     process->replica_timer.reset();
@@ -75,8 +75,8 @@ void World::run_until_quiet(std::string (World::*left)() const, Duration least) 
   }
 }
 
-/// What a process still does, or waits for. Not what waits at its door: the word of somebody who died, or led
-/// no more, before anybody had said here that he takes part, stays there until he does.
+/// The work that a process still has. Messages at its door do not count: the word of somebody who died, or
+/// led no more, before anybody had said here that he takes part, stays there until he does.
 std::string World::left_running() const {
   for (const auto& process : processes_) {
     if (!process->up) continue;

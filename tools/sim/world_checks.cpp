@@ -1,4 +1,4 @@
-// What must hold at every step, and at the end.
+// The checks of every step, and of the end.
 
 #include <algorithm>
 

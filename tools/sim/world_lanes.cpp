@@ -1,4 +1,4 @@
-// What runs kernels: lanes, the rings between them, stealing.
+// Lanes, the rings between them, and stealing.
 
 #include <algorithm>
 #include <numeric>
@@ -18,7 +18,7 @@ void World::make_rings(Life life) {
     join_after(rings_.soon(), life, other->life);
     join_after(rings_.soon(), other->life, life);
     if (rings_.chance(0.9)) continue;
-    // One side finds that the other writes what cannot be; the other hears of that a little later.
+    // A side finds that the other writes what cannot be; the other side hears of that a little later.
     const Duration pause = std::chrono::milliseconds(3) + 30 * rings_.soon();
     part_after(pause, life, other->life);
     part_after(pause + rings_.soon(), other->life, life);
@@ -106,7 +106,7 @@ void World::read_ring(Life from, Life to, EdgeNews news) {
   }
 }
 
-/// What a lane does that hears of an end. False: it is not for lanes.
+/// Lets a lane handle the news of an end. False: the news is not for lanes.
 bool World::hear_edge(Process& process, HomeBox& box, EdgeNews& news) {
   RowIndex ghost = no_row;
   const Arrival arrival = end_ghost(

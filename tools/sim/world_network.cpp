@@ -1,4 +1,4 @@
-// What processes send each other, what the network does with it, and who takes it.
+// Messages between processes: sending, the network's faults, delivery.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ void World::send(Life from, Life to, const JobMessage& message) {
   for (int i = 0; i < copies; ++i) {
     Duration pause = std::chrono::microseconds(30 + random_.below(300));
     if (!calm && random_.chance(options_.late)) pause += millis(1, 300);
-    // What was on its way when its sender died may be lost.
+    // A message that was on its way when its sender died may be lost.
     const bool lost_with_sender = random_.chance(0.5);
     events_.after(pause, [this, from, to, arriving, lost_with_sender] {
       if (lost_with_sender && find(from) == nullptr) return;
@@ -63,7 +63,7 @@ void World::send_at_pace(Life from, Life to, const JobMessage& message) {
 
 JobMessage World::through_bytes(const JobMessage& message) {
   constexpr std::size_t message_bytes_max = std::size_t{1}
-                                            << 29;  // What is larger than a frame goes in pieces.
+                                            << 29;  // Larger messages than a frame go in pieces.
   wire::Envelope envelope;
   envelope.operations = {message};
   const auto frame = wire::encode(envelope, message_bytes_max);

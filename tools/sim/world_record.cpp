@@ -1,4 +1,4 @@
-// What must hold of a job's record, entry by entry, and of who has copies of it.
+// The checks of a job's record, entry by entry, and of the places of its copies.
 
 #include <algorithm>
 #include <set>
@@ -72,7 +72,7 @@ void World::check_leader(const Process& process) {
   if (!first) return;
   const bool hands_over = leads_last_ && drained_ && leads_last_->process.value == *drained_;
   leads_last_ = process.life;
-  // Who is to go hands over whenever that is. Kernels may take processes down at any time.
+  // A leader that is to go hands over at any time. Kernels may take processes down at any time.
   if (!hands_over && now() > std::max({options_.calm_at, last_up_, last_gone_}) + elections_stop_within)
     throw Violation("somebody was elected long after all was calm");
 }

@@ -25,7 +25,7 @@ void World::look_as_thief(Life life) {
   events_.after(pause, [this, life] { look_as_thief(life); });
 }
 
-/// What it knows of them is gossip: some of it is not true any more.
+/// The views come from gossip: some of them are not true any more.
 std::vector<VictimView> World::victims_of(const Process& process) {
   std::vector<VictimView> views;
   for (const Life life : lives_that_run(process.state())) {
@@ -53,7 +53,7 @@ std::vector<Duration> World::running_for(const Process& process) const {
   std::vector<Duration> running;
   if (is_planted(options_.planted, Planted::stragglers_overlooked)) return running;
   for (const auto& [lane, since] : process.running_since) running.push_back(now() - since);
-  // What has to be alone keeps all lanes, and so does what waits until it is.
+  // A row that has to be alone keeps all lanes, and so does a row that waits to be alone.
   if ((process.alone || one_waits_to_be_alone(process)) && !running.empty())
     running.resize(options_.lanes, *std::min_element(running.begin(), running.end()));
   return running;
@@ -166,7 +166,7 @@ void World::look_at_waiting_work(Instant at) {
     const auto others = std::count_if(processes_.begin(), processes_.end(), [](const auto& other) {
       return other->up && !other->state().lives.empty();
     });
-    // Who does not know yet who takes part, or is not known to, asks nobody, or has nobody to give to.
+    // A process that does not know all members, or that they do not know, has nobody to ask or to give to.
     if (!takes_part || static_cast<std::ptrdiff_t>(known.size()) != others) conservation_.disturbed(at);
     if (free_lanes(*process) > 0) free.push_back({process->life, plan_->job, process->lanes_changed});
     const bool nobody_asks = !steals_by_policy();

@@ -1,4 +1,4 @@
-// One process with both shards of a job, its record beside it, and lanes that run a row as soon as it is
+// A process with both shards of a job, its record beside it, and lanes that run a row as soon as it is
 // ready.
 #include "libdag/here/job_here.hpp"
 

@@ -116,7 +116,7 @@ TEST_CASE("an Assign is not believed against the state") {
 
 TEST_CASE("messages for a home that is on its way follow its beginning at once, in their order") {
   Router router;
-  CHECK(router.tell(settled_of(0, second)) == Admission::wait);  // Of a job without a state.
+  CHECK(router.tell(settled_of(0, second)) == Admission::wait);  // The job has no state.
   CHECK(router.tell(assign_of(0, second)) == Admission::wait);
   CHECK(router.tell(settled_of(0, third)) == Admission::wait);
   router.tell(state_of(1, {{here, second}}));

@@ -49,7 +49,7 @@ struct LocalJobOptions {
   std::uint64_t seed = 1;
   /// Where attempts go that no bare lane takes, and actors live: a process. Left out: at home.
   std::optional<std::uint32_t> place;
-  /// Of those of these names, instead.
+  /// The place of tasks of these names, instead.
   std::map<std::string, std::uint32_t> places = {};
   /// Instead: by earliest finish, under loads that are drawn from the seed.
   bool changing_loads = false;
@@ -68,7 +68,7 @@ struct LocalJobOptions {
   std::map<std::string, Duration> usual = {};
   /// Counts by name what placement heard of how long tasks ran. Left out: nobody counts.
   std::map<std::string, int>* durations_heard = nullptr;
-  /// Who gets the records of all processes. Left out: nobody.
+  /// Gets the records of all processes, if it is given.
   RecordSink* records = nullptr;
 };
 
@@ -80,7 +80,7 @@ class LocalJob {
 
   // ---- What a test does
 
-  /// One thing happens. False: nothing is left but to wait.
+  /// Makes one thing happen. False: nothing is left but to wait.
   bool step();
   /// Until `reached`, or for ever when it cannot be: then it throws.
   void run_until(const std::function<bool()>& reached);
@@ -190,7 +190,7 @@ class LocalJob {
 
  private:
   using Box = HomeHere;
-  /// What a job asks of its process.
+  /// The ports of a job in a process.
   class Around final : public JobPorts {
    public:
     Around(LocalJob& local, std::uint32_t process) : local_(local), process_(process) {}
@@ -262,7 +262,7 @@ class LocalJob {
     return process.up && process.life == life ? &process : nullptr;
   }
   Box& box(std::uint32_t shard) { return *processes_[home_process(shard)].job->homes().at(shard); }
-  /// What lies in the slot of the task's row.
+  /// The value in the slot of the task's row.
   Blob in_slot(TaskId task) const;
 
   // ---- Messages

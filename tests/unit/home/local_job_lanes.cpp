@@ -1,4 +1,4 @@
-// What homes and runners want done, and the lanes and rings that do it.
+// The effects of homes and runners, and the lanes and rings that carry them out.
 
 #include <algorithm>
 #include <iterator>

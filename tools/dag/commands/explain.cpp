@@ -88,7 +88,7 @@ std::string start_text(const detail::TaskReason& reason, const std::string& inde
   return text + "\n";
 }
 
-/// What its kernel said last by Context::progress.
+/// The kernel's last word by Context::progress.
 std::string kernel_progress_text(TaskId task, const JobInfo& job, const std::string& indent) {
   if (!job.details) return "";
   std::string text;
