@@ -93,7 +93,7 @@ std::string kernel_progress_text(TaskId task, const JobInfo& job, const std::str
   if (!job.details) return "";
   std::string text;
   for (const TaskProgress& one : job.details->progress) {
-    if (one.task == task) text += indent + "says: " + tool::kernel_progress_text(one) + "\n";
+    if (one.task == task) text += indent + "says: " + tool::progress_text(one) + "\n";
   }
   return text;
 }
