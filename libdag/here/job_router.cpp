@@ -118,7 +118,7 @@ void JobRouter::check_invariants() const {
     DAG_CHECK(state_.homes[shard].home == self_);
     DAG_CHECK(epoch <= state_.homes[shard].epoch);
   }
-  // Whatever waits has something to wait for.
+  // A message that waits has something to wait for.
   door_.each_waiting([this](Life from, const JobMessage& message) {
     DAG_CHECK(judge(from, message) != Admission::deliver);
   });
