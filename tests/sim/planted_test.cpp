@@ -38,7 +38,7 @@ TEST_CASE("a rule that is left out is missed") {
         mutant.in_jobs == Planted::old_news_by_lanes || mutant.in_jobs == Planted::told_is_told ||
         mutant.in_jobs == Planted::fetch_mixes_attempts || mutant.in_jobs == Planted::generation_ignored ||
         mutant.in_jobs == Planted::mismatch_ignored || mutant.in_jobs == Planted::lease_not_looked_at;
-    if (!(sanitized && rare)) CHECK(sim::find(mutant, 40'000));
+    if (!(sanitized && rare)) CHECK(sim::find(mutant, 60'000));
   }
 }
 
