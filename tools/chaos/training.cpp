@@ -13,7 +13,7 @@ namespace dag::chaos {
 namespace {
 
 constexpr std::uint32_t nodes = 3;
-constexpr auto stuck_after = std::chrono::seconds(90);
+constexpr auto training_stuck_after = std::chrono::seconds(90);
 constexpr auto training_looked_at_every = std::chrono::milliseconds(5);
 
 /// As journals tell time.
@@ -86,7 +86,7 @@ nlohmann::json disturb_training(const TrainingOptions& options, const std::files
         pauses_ms.push_back(in_milliseconds(now - killed));
       step = said;
     }
-    if (now - moved > stuck_after) wrong.push_back("stuck: after step " + std::to_string(step));
+    if (now - moved > training_stuck_after) wrong.push_back("stuck: after step " + std::to_string(step));
     // Each kill shows what it costs, so the next one waits until the training has gone on.
     if (went_on && now - killed > std::chrono::seconds(options.every)) {
       if (const auto leader = cluster.leader()) {
