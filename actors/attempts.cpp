@@ -30,4 +30,13 @@ void Attempts::stop(const StopAttempt& stop) {
   }
 }
 
+void Attempts::give(const OutputName& attempt) {
+  const auto found = supervised_.find({attempt.task, attempt.attempt});
+  if (found == supervised_.end()) return;
+  // The lanes have let go of the TaskActor, so it goes with its handle, and a link would take the owner
+  // along.
+  owner_.unlink_from(found->second);
+  supervised_.erase(found);
+}
+
 }  // namespace dag

@@ -15,6 +15,8 @@ class Attempts {
 
   void start(StartAttempt start);
   void stop(const StopAttempt& stop);
+  /// The lanes gave the attempt back for a thief: it never began here, and has no end here.
+  void give(const OutputName& attempt);
   /// Call for every end, so that the supervised attempt is forgotten.
   void ended(const Ended& ended) { supervised_.erase({ended.task, ended.id}); }
 

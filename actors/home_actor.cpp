@@ -184,7 +184,7 @@ void HomeActor::answer_thieves() {
         if (taken.empty() && attempts.empty()) return false;
         look_at_lanes();
         std::size_t went = home_->lend(taken, thief, rows, ports_.now());
-        for (const OutputName& attempt : attempts) attempts_.stop({attempt.task, attempt.attempt});
+        for (const OutputName& attempt : attempts) attempts_.give(attempt);
         went += home_->lend_attempts(attempts, thief, ports_.now());
         kept_all_ = went == 0;
         if (went > 0 && ports_.stolen) ports_.stolen(thief, went);

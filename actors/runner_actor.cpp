@@ -142,7 +142,7 @@ void RunnerActor::answer_thieves() {
         const std::vector<OutputName> attempts = lanes_.take_attempts(
             plan_->job, rows, [this](const OutputName& attempt) { return runner_.may_give(attempt); });
         for (const OutputName& attempt : attempts) {
-          attempts_.stop({attempt.task, attempt.attempt});
+          attempts_.give(attempt);
           runner_.give(attempt, thief);
         }
         if (!attempts.empty() && ports_.stolen) ports_.stolen(thief, attempts.size());
