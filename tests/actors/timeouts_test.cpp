@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <poll.h>
 #include <dag/dag.hpp>
 
 #include <atomic>
@@ -22,10 +23,8 @@ constexpr auto for_ever = std::chrono::nanoseconds::max();
 void wait_until_told(const dag::Context& context) {
   while (!context.cancelled()) std::this_thread::yield();
 }
-/// Long enough for any thread that is about to do the forbidden thing now.
-void give_others_a_chance() {
-  for (int i = 0; i < 200'000; ++i) std::this_thread::yield();
-}
+/// Long enough for any thread that is about to do the forbidden thing now, and much shorter than a grace.
+void give_others_a_chance() { poll(nullptr, 0, 50); }
 
 /// Shared by the kernels of a test case.
 std::atomic<bool> one_was_told, released, graces_are_over, gone;

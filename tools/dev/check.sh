@@ -95,7 +95,7 @@ if [ $static = no ] && [ -n "$folder" ]; then
 elif [ $static = no ]; then
   build release
   say "fast tests ..."
-  ctest --preset release -j "$((3 * $(nproc)))" -LE slow || failed+=(tests)
+  ctest --preset release -j "$((2 * $(nproc)))" -LE slow || failed+=(tests)
 fi
 [ ${#failed[@]} -eq 0 ] || give_up "failed: ${failed[*]}"
 say "all well"
