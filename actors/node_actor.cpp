@@ -261,7 +261,7 @@ void NodeActor::hold_early(Life from, JobMessage message) {
   std::optional<SendMessage> question;
   std::uint32_t term = 0;
   if (const auto* state = std::get_if<message::JobState>(&message)) {
-    if (is_over_here(*state)) {
+    if (message::is_over_for(*state, setup_.self)) {
       early_.take(id);
       forgotten_.insert(id.value);
       return;
@@ -272,11 +272,6 @@ void NodeActor::hold_early(Life from, JobMessage message) {
   if (const auto given_up = early_.hold(from, std::move(message)))
     ports_.log("nobody has said what " + to_string(*given_up) + " is: what came of it is dropped");
   if (question && early_.asks(id, term)) route(*std::move(question));
-}
-
-/// The client has all it wanted.
-bool NodeActor::is_over_here(const message::JobState& state) const {
-  return state.ended && !std::binary_search(state.lives.begin(), state.lives.end(), setup_.self);
 }
 
 void NodeActor::let_in(JobId id) {

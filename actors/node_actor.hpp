@@ -81,7 +81,6 @@ class NodeActor : public caf::event_based_actor {
   void carry_out(HostedJob& job, JobRoute& route);
   void hand_on(HostedJob& job, HandOn& event);
   void ask_for_rows(HostedJob& job, const AskedForWork& asked);
-  bool is_over_here(const message::JobState& state) const;
   void explain(mail::Explain& question);
   /// All that messages are for is there now: those that waited may pass.
   void let_in(JobId id);

@@ -43,9 +43,7 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
 
 void Cell::send(Life to, JobMessage message) { effects_.emplace_back(SendMessage{to, std::move(message)}); }
 
-bool Cell::alive(Life life) const {
-  return std::binary_search(state_.lives.begin(), state_.lives.end(), life);
-}
+bool Cell::alive(Life life) const { return message::is_alive(state_, life); }
 
 void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes, Instant now) {
   DAG_CHECK(state_.version == 0 && !lives.empty());

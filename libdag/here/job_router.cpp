@@ -48,14 +48,17 @@ void JobRouter::on_state(Life from, const message::JobState& state) {
     if (state_.homes[shard].home != self_ && homes_.contains(shard)) end_home(shard);
   }
   hand_out_state(from);
-  if (state_.ended && !std::binary_search(state_.lives.begin(), state_.lives.end(), self_)) return end_job();
-  if (state_.ended) return look_again();
+  if (message::is_over_for(state_, self_)) return end_job();
+  if (!state_.ended) begin_first_homes();
+  look_again();
+}
+
+void JobRouter::begin_first_homes() {
   for (std::uint32_t shard = 0; shard < state_.homes.size(); ++shard) {
     const message::ShardHome& place = state_.homes[shard];
     if (place.home == self_ && place.epoch.count == 1 && !homes_.contains(shard))
       begin_home(shard, place.epoch, std::nullopt);
   }
-  look_again();
 }
 
 void JobRouter::hand_out_state(Life from) {

@@ -80,6 +80,7 @@ class JobRouter {
   void route(Life from, JobMessage&& message);
   void on_state(Life from, const message::JobState& state);
   void hand_out_state(Life from);
+  void begin_first_homes();
   void on_assign(message::Assign&& assign);
   void on_steal_request(Life thief, std::uint32_t slots);
   void begin_home(std::uint32_t shard, Epoch epoch, std::optional<message::Assign> assign);

@@ -67,9 +67,7 @@ void Home::Impl::begin(const message::JobState& first_state) {
   if (state.cancelled) cancel_all();
 }
 
-bool Home::Impl::alive(Life life) const {
-  return std::binary_search(state.lives.begin(), state.lives.end(), life);
-}
+bool Home::Impl::alive(Life life) const { return message::is_alive(state, life); }
 bool Home::Impl::runs(Life life) const { return std::binary_search(places.begin(), places.end(), life); }
 
 void Home::Impl::on_state(const message::JobState& newer) {

@@ -8,7 +8,6 @@
 // dropped. There is no other limit: a sender does not repeat a message that has arrived, so a job would wait
 // for a dropped one for ever.
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -37,8 +36,7 @@ class Door {
     // No home begins any more, and present homes do nothing. Runners say themselves that the job is over.
     const bool for_homes = recipient == Recipient::home || std::holds_alternative<message::Assign>(message);
     if (state.ended && for_homes) return Admission::drop;
-    const bool alive = std::binary_search(state.lives.begin(), state.lives.end(), from) ||
-                       (from == state.cell && only_cells_say(message));
+    const bool alive = message::is_alive(state, from) || (from == state.cell && only_cells_say(message));
     if (!alive) return seen_.contains(from) || superseded(from, state) ? Admission::drop : Admission::wait;
     const auto named = shard_epoch_of(message);
     if (!named || recipient == Recipient::cell) return Admission::deliver;

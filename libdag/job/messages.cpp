@@ -70,6 +70,12 @@ std::string_view name(const JobMessage& any) {
   return names[any.index()];
 }
 
+bool message::is_alive(const JobState& state, Life life) {
+  return std::binary_search(state.lives.begin(), state.lives.end(), life);
+}
+
+bool message::is_over_for(const JobState& state, Life life) { return state.ended && !is_alive(state, life); }
+
 std::vector<Life> message::lives_that_run(const JobState& state) {
   std::vector<Life> lives = state.lives;
   std::erase_if(lives, [&](Life life) {

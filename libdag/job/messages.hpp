@@ -151,6 +151,10 @@ struct JobState {
   /// the same reason.
   std::vector<Crashed> suspects;
 };
+/// The life takes part in the job.
+bool is_alive(const JobState& state, Life life);
+/// The job has ended, and no client asks this life for anything of it any more.
+bool is_over_for(const JobState& state, Life life);
 /// Lives that may get attempts, job actors and shards. Sorted; empty while every process that runs anything
 /// is gone.
 std::vector<Life> lives_that_run(const JobState& state);

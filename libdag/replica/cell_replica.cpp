@@ -226,10 +226,7 @@ void CellReplica::reconfigure(Instant now) {
   drain(now);
 }
 
-bool CellReplica::is_member(Life life) const {
-  const std::vector<Life>& lives = cell_->state().lives;
-  return std::binary_search(lives.begin(), lives.end(), life);
-}
+bool CellReplica::is_member(Life life) const { return message::is_alive(cell_->state(), life); }
 
 /// This process may have come when they had died already. Of a process that is up again, it knows at once.
 void CellReplica::bury_unknown(Instant now) {

@@ -7,9 +7,7 @@ namespace dag {
 Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
     : options_(options), plan_(std::move(plan)), records_(records), lease_(options.lease) {}
 
-bool Runner::alive(Life life) const {
-  return std::binary_search(state_.lives.begin(), state_.lives.end(), life);
-}
+bool Runner::alive(Life life) const { return message::is_alive(state_, life); }
 
 void Runner::send(Life to, JobMessage message) {
   send_ends();
