@@ -36,20 +36,21 @@ void JobHere::on_time(Instant now) {
   }
 }
 
-void JobHere::on_lanes(std::uint32_t shard, LaneReport report, Instant now) {
+template <class Tell>
+void JobHere::tell_home(std::uint32_t shard, Tell&& tell) {
   const auto found = homes_.find(shard);
   if (found == homes_.end()) return;
   Home& home = found->second->home;
-  home.on_lanes(std::move(report), now);
+  tell(home);
   look_at_home(shard, home);
 }
 
+void JobHere::on_lanes(std::uint32_t shard, LaneReport report, Instant now) {
+  tell_home(shard, [&](Home& home) { home.on_lanes(std::move(report), now); });
+}
+
 void JobHere::on_reach(std::uint32_t shard, std::vector<Life> lives, Instant now, bool others_by_link) {
-  const auto found = homes_.find(shard);
-  if (found == homes_.end()) return;
-  Home& home = found->second->home;
-  home.on_reach(std::move(lives), now, others_by_link);
-  look_at_home(shard, home);
+  tell_home(shard, [&](Home& home) { home.on_reach(std::move(lives), now, others_by_link); });
 }
 
 bool JobHere::on_ended(Ended ended, Instant now) {
@@ -173,10 +174,7 @@ void JobHere::wake(const Woken& woken, Instant now) {
     runner_.on_time(now);
     return look_at_runner();
   }
-  const auto found = homes_.find(*woken.shard);
-  if (found == homes_.end()) return;
-  found->second->home.on_time(now);
-  look_at_home(*woken.shard, found->second->home);
+  tell_home(*woken.shard, [&](Home& home) { home.on_time(now); });
 }
 
 // ---- Effects

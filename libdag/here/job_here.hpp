@@ -76,6 +76,9 @@ class JobHere {
   using Event = std::variant<JobRoute, Woken>;
 
   void take_routes();
+  /// A home that has ended hears nothing.
+  template <class Tell>
+  void tell_home(std::uint32_t shard, Tell&& tell);
   void carry_out(JobRoute& route, Instant now);
   void hand_on(HandOn& event, Instant now);
   void begin_home(const BeginHome& which, Instant now);
