@@ -312,7 +312,10 @@ TEST_CASE(
   for (int job = 1; job <= jobs; ++job) {
     // The last one is killed as soon as its number is there; of the first, tasks have ended.
     if (job == jobs)
-      REQUIRE(cluster::comes_true([&] { return cluster::entered_in(ledger(1)).size() >= tasks / 4; }));
+      REQUIRE(cluster::comes_true([&] {
+        REQUIRE(state.run({"ls"}).status == 0);
+        return cluster::entered_in(ledger(1)).size() >= tasks / 4;
+      }));
     const auto submitted =
         state.run({"submit", bin("cluster_ledger"), "--", ledger(job), std::to_string(tasks), gate.path()});
     INFO(submitted.err);

@@ -248,7 +248,10 @@ TEST_CASE("which nodes came and went is told where no job ran, and of a job who 
   CHECK(says("  n0  member n2\\.[0-9]+ has: [0-9]+ cpu lanes?, [0-9.]+ [GMT]iB\n"));
   Process job(at(nodes, {bin("hello")}));
   REQUIRE(job.ends() == 0);
-  CHECK_THAT(cluster::said(nodes, {"history", "last"}), Catch::Contains("leads the job's record, term "));
+  const std::string told = cluster::said(nodes, {"history", "last"}), led = "leads the job's record, term ";
+  CHECK_THAT(told, Catch::Contains(led));
+  // The first election may need a second round, on a busy machine.
+  CHECK(std::stoi(told.substr(told.find(led) + led.size())) >= 1);
   CHECK_THAT(cluster::said(nodes, {"history", "--nodes"}), !Catch::Contains("job"));
   // Out of the files alone, too, and as data.
   Process view({bin("dag"), "history", "--nodes", "--json", "--from", nodes.folder_of(0) + "/data"});

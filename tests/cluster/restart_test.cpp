@@ -76,7 +76,10 @@ TEST_CASE("a node that is left alone with a job says that it has no quorum, unti
   Running running(3, true, 200);
   Nodes& nodes = running.nodes;
   for (const std::size_t id : {1u, 2u}) nodes.node(id).kill(SIGKILL);
-  REQUIRE(comes_true([&] { return cluster::said(nodes, {"ls"}).find("no quorum") != std::string::npos; }));
+  REQUIRE(comes_true([&] {
+    REQUIRE_FALSE(running.job->out().find("sum") != std::string::npos);
+    return cluster::said(nodes, {"ls"}).find("no quorum") != std::string::npos;
+  }));
   Process show({bin("dag"), "show", "job1", "--address", nodes.address()});
   CHECK(show.ends() != 0);
   CHECK_THAT(show.err(), Catch::Contains("no_quorum") && Catch::Contains("job1"));

@@ -83,3 +83,13 @@ TEST_CASE("a lane that was given up, the queue for a lane, and last words are to
   CHECK(job.ends() == 1);
   CHECK_THAT(until_said(nodes, {"logs", "1"}, "last words"), Catch::Contains("polite (1)@n0#1: last words"));
 }
+
+TEST_CASE("a kernel that was told to stop, and has not returned, is told of while the next attempt waits") {
+  Nodes nodes(1, true, {}, {}, {"--lanes", "2"});
+  Gate gate;
+  Process job(at(nodes, {bin("cluster_telling"), gate.path(), "stopping"}));
+  until_said(nodes, {"explain", "1/deaf"}, "was told to stop, and its kernel has not returned");
+  said(nodes, {"cancel", "1"});
+  gate.open();
+  CHECK(job.ends() == 1);
+}

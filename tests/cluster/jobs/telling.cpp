@@ -2,7 +2,8 @@
 // is opened for writing, one that fails once, one that is late once, one that takes its process down once,
 // and one that spawns, of a total that is stated. `telling FIFO deaf [WAITING]` has a task that does not
 // hear that it is late, others that wait for its lane, and one that says its last words when it is
-// cancelled.
+// cancelled. `telling FIFO stopping` has a task that does not hear that it is late, and is tried again and
+// again.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -71,6 +72,10 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const std::string fifo = argv[1];
   dag::Graph graph("telling");
+  if (argc > 2 && std::string(argv[2]) == "stopping") {
+    graph.task("deaf", deaf, fifo).timeout(100ms).retry({.attempts = 50}).effects(dag::idempotent);
+    return session.submit(graph).wait() ? 0 : 1;
+  }
   if (argc > 2) {
     // No attempt comes after it, so nobody waits until its kernel returns, and its process stays.
     graph.task("deaf", deaf, fifo).timeout(100ms).priority(dag::high).effects(dag::idempotent);
