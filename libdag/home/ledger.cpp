@@ -91,7 +91,7 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
       return;
     }
     const message::TaskBits bit = message::bit_of(name.task);
-    // Those of one shard come one after the other, mostly.
+    // Tasks of one shard come one after the other, mostly.
     for (std::size_t i = cut.needs_first.size(), looked = 0; i-- > begin.needs_first && looked < 4;
          ++looked) {
       message::NeededFirst& known = cut.needs_first[i];

@@ -215,7 +215,7 @@ struct JournalPlace {
 };
 /// A part of a node's journal.
 struct JournalPage {
-  JournalPlace read;  ///< read up to there; file 0: at the end, for now
+  JournalPlace read;  ///< the page ends there; file 0: the page ends with the journal
   Blob bytes;         ///< a file as in libdag/journal/journal.hpp; null: no part of it was asked for
   std::vector<std::string> notices = {};  ///< gaps, for people
 };

@@ -223,7 +223,7 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
     }
   }
   whole.tried = read_tried(from.getTried(), reading, "CellSnapshot.tried");
-  // Those of a leader of before count as often as they did.
+  // Suspicions of an earlier leader count as often as they did.
   for (const message::Tried& one :
        read_tried(from.getObsoleteSuspected(), reading, "CellSnapshot.obsoleteSuspected")) {
     if (whole.state.version > 0) whole.state.suspects.push_back({one.task, one.failed, {}});

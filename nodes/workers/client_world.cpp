@@ -92,8 +92,8 @@ SearchPaths search_paths_of_program() {
   return {before == nullptr ? "" : texts + before->d_un.d_val, {}};
 }
 
-/// Those of the directories that name the program's own, by the name that it has. What is named otherwise is
-/// found by a copy of the program, too.
+/// The directories that name the program's own ($ORIGIN), with its path in place of that. A copy of the
+/// program finds the others by itself.
 std::string beside_program(const std::string& origin, const std::string& paths) {
   std::string found;
   for (std::size_t from = 0; from <= paths.size();) {

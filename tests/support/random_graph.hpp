@@ -144,7 +144,7 @@ inline void restore_state_thunk(detail::Call& call) {
 }
 inline void destroy_state_thunk(detail::Call& call) { delete static_cast<ActorState*>(call.self); }
 
-// Predicates. Those of a task that returns nothing look at nothing.
+// Predicates. The predicate of a task that returns nothing looks at nothing.
 inline bool value_is_odd(const void*, const Blob& output) {
   return detail::from_blob<std::uint64_t>(output) % 2 == 1;
 }

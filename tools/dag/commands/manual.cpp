@@ -11,7 +11,7 @@
 namespace dag::tool {
 namespace {
 
-/// Those of libdag/client/exit_status.hpp.
+/// The statuses of libdag/client/exit_status.hpp, with their meaning.
 constexpr struct {
   ExitStatus status;
   const char* meaning;

@@ -56,7 +56,7 @@ std::string fraction(const JobCounts& counts) {
   return std::to_string(ended(counts)) + "/" + std::to_string(total(counts));
 }
 
-/// Those of which there are any.
+/// Bad ends of which there are any.
 std::vector<std::string> bad_ends(const JobCounts& counts) {
   std::vector<std::string> items;
   if (counts.failed > 0) items.push_back(std::to_string(counts.failed) + " failed");

@@ -16,7 +16,7 @@ export interface Counts {
   failed: number;
   skipped: number;
   cancelled: number;
-  /// Those of `failed` that the job tolerates: it finishes nevertheless.
+  /// Failed tasks that the job tolerates: it finishes nevertheless.
   tolerated: number;
 }
 
