@@ -65,8 +65,8 @@ unit_test_of() {
   local name=${1#libdag/}
   name=${name#tests/unit/}
   case $name in
-    actors) echo actors; return ;;
-    tests/*) echo "${name#tests/}"; return ;;
+    actors | tests/actors) echo actors; return ;;
+    tests/golden | tests/scenarios | tests/sim | tests/sim_actors) echo "${name#tests/}"; return ;;
     nodes/*) name=nodes ;;
     tools/dag*) name=tools ;;
     *) name=$(basename "$name") ;;
@@ -95,7 +95,7 @@ if [ $static = no ] && [ -n "$folder" ]; then
 elif [ $static = no ]; then
   build release
   say "fast tests ..."
-  ctest --preset release -j "$((2 * $(nproc)))" -LE slow || failed+=(tests)
+  ctest --preset release -j "$slots" -LE slow || failed+=(tests)
 fi
 [ ${#failed[@]} -eq 0 ] || give_up "failed: ${failed[*]}"
 say "all well"

@@ -5,6 +5,7 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
 # One compiler per core, but each may take a gigabyte.
 jobs=$(awk -v cores="$(nproc)" '/^MemAvailable:/ { fit = int($2 / 1048576) }
                                 END { print fit < 1 ? 1 : fit < cores ? fit : cores }' /proc/meminfo)
+slots=$((2 * $(nproc)))  # CTest's; tests/CMakeLists.txt says how many of them a test takes
 script=$(basename "$0")
 export NINJA_STATUS="[%f/%t %es] "
 
