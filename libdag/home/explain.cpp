@@ -244,4 +244,27 @@ void Home::Impl::explain_lanes(ProcessExplained& to) const {
   }
 }
 
+void Home::critical_path(Instant at, std::optional<PathLeft>& longest) {
+  Impl& home = *impl_;
+  if (home.over || home.recounting || home.table.size() > CriticalPath::tasks_max) return;
+  if (!home.critical_path.measure(*home.placement, at)) return;
+  for (RowIndex row = 0; row < home.table.size(); ++row) {
+    if (home.table[row].ghost || home.is(row, flag::vanished) || home.has_ended(row)) continue;
+    const TaskId task = home.table.id(row);
+    PathLeft path{Duration{0}, 1, task};
+    if (task.origin == 0) {
+      const CriticalPath::Way way = home.critical_path.from(task.index);
+      path.left = way.left;
+      path.tasks = way.tasks;
+    } else {
+      // Successors of a spawned task are in the graph only where the task that spawned it waits for it.
+      path.left =
+          home.placement->usual(home.table.name_of(home.table[row]), home.table.policy_of(home.table[row]))
+              .value_or(Duration{0});
+    }
+    if (!longest || std::pair(longest->left, longest->tasks) < std::pair(path.left, path.tasks))
+      longest = path;
+  }
+}
+
 }  // namespace dag

@@ -52,6 +52,7 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       sink(records),
       placement(std::move(place)),
       random(given.seed),
+      critical_path(*plan->graph),
       pauses(Instant{}) {
   DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->size());
   DAG_CHECK(options.epoch.count < epochs_max);
@@ -397,6 +398,7 @@ void Home::vouch(message::Report& report) const {
     report.had.push_back(std::move(had));
   }
 }
+void Home::check_invariants() const { impl_->critical_path.check_invariants(); }
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
 SpawnLoad Home::spawned_ahead() const { return impl_->spawned_ahead; }
 const HomeOptions& Home::options() const { return impl_->options; }

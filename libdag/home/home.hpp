@@ -218,6 +218,8 @@ class Home {
   void critical_path(Instant at, std::optional<PathLeft>& longest);
   /// Adds the outputs that lie with its rows.
   void count_held(HeldSum& sum) const;
+  /// Throws Bug when a rule is broken.
+  void check_invariants() const;
 
  private:
   class Impl;

@@ -15,6 +15,7 @@
 #include "libdag/base/random.hpp"
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/outcome_rules.hpp"
+#include "libdag/home/critical_path.hpp"
 #include "libdag/home/home_state.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
 #include "libdag/supervision/retry.hpp"
@@ -390,12 +391,9 @@ class Home::Impl {
   TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;
   bool went_wrong(RowIndex row) const;
 
-  // ---- critical_path.cpp
-  std::vector<Duration> usual_durations() const;
   void explain_lanes(ProcessExplained& to) const;
   void tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number, const std::string& what,
                     std::optional<Duration> again_after);
-  void measure_ways(Instant at);
 
   template <class Visit>  // (edge, predecessor row, place among the in-edges)
   void each_in(RowIndex row, Visit&& visit) const {
@@ -440,14 +438,7 @@ class Home::Impl {
   message::JobState state;
   std::vector<Life> places;  ///< lives_that_run(state)
 
-  /// The longest path from the beginning of a task to the end of the graph.
-  struct LongestWay {
-    Duration left{0};
-    std::uint32_t tasks = 0;
-    auto operator<=>(const LongestWay&) const = default;
-  };
-  std::vector<LongestWay> ways;  ///< of each task of the graph, once asked for
-  Instant ways_measured_at;
+  CriticalPath critical_path;
 
   std::vector<Note> notes;
   std::unordered_map<RowIndex, Fact> facts;

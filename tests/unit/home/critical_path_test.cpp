@@ -1,7 +1,9 @@
 // The rest of the critical path: the longest path through the graph from a task that has not ended.
+#include "libdag/home/critical_path.hpp"
 
 #include <catch2/catch.hpp>
 
+#include "libdag/home/finish_placer.hpp"
 #include "libdag/job/explained.hpp"
 #include "tests/unit/home/scripted.hpp"
 
@@ -10,6 +12,8 @@ using namespace dag::test;
 using namespace std::chrono_literals;
 
 namespace {
+
+constexpr Instant at(Duration time) { return Instant{time}; }
 
 /// Over the homes of all shards.
 std::optional<PathLeft> path_of(LocalJob& job, std::uint32_t shards) {
@@ -120,4 +124,24 @@ TEST_CASE("a task may have been added before what it waits for") {
   job.paused = {"c", "d"};
   job.settle_down();
   CHECK(path_of(job, 1) == PathLeft{7s, 3, first});
+}
+
+TEST_CASE("the critical path learns new run times only when the ways are old") {
+  Names names;
+  const TaskId first = names.task("a");
+  names.task("b", {first});
+  const detail::Fragment graph = names.builder.sealed();
+  FinishPlacer placement(1);
+  CriticalPath path(graph);
+  path.check_invariants();
+  REQUIRE(path.measure(placement, at(1s)));
+  CHECK(path.from(0) == CriticalPath::Way{0ns, 2});
+  placement.ran("a", 2s);
+  placement.ran("b", 4s);
+  REQUIRE(path.measure(placement, at(1s)));  // Two tasks make ways old after 200 us.
+  CHECK(path.from(0) == CriticalPath::Way{0ns, 2});
+  REQUIRE(path.measure(placement, at(2s)));
+  CHECK(path.from(0) == CriticalPath::Way{6s, 2});
+  CHECK(path.from(1) == CriticalPath::Way{4s, 1});
+  path.check_invariants();
 }
