@@ -311,8 +311,7 @@ void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
   say(table.id(row), out->second.id, [&] { return why; });
   table.apply(row, TakenBack{out->second.word_attempt});
   handed_out.erase(out);
-  const auto once = starts.find(row);
-  if (once != starts.end()) once->second.may_run = !std::holds_alternative<recorded::Lost>(why);
+  starts.taken_back(row, std::holds_alternative<recorded::Lost>(why));
   Tries& tried = tries[row];
   if (std::holds_alternative<GiveUp>(next_retry(retry_of(row), tried, Exit::lost, random))) {
     return close(row, Outcome::failed,

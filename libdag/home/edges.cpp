@@ -281,7 +281,7 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
   set(row, flag::noted);
   const Word now_word = word(row);
   ++counts.ended;
-  start_ended(row);
+  starts.ended(row);
   if (is(row, flag::member)) member_ended(row);
   const bool finished = now_word.outcome == Outcome::finished;
   bool elsewhere = false;

@@ -109,11 +109,10 @@ std::string Home::Impl::where_called(RowIndex row) const {
 
 std::string Home::Impl::why_held(RowIndex row) const {
   if (pauses.contains(row)) return "waits for its next try";
-  if (leases_waited_for.contains(row))
-    return "may still run at a process that was lost, until its lease is over";
+  if (starts.awaits_lease(row)) return "may still run at a process that was lost, until its lease is over";
   if (waits_for_stopped(row)) return "waits until its last attempt, which was told to stop, has ended";
-  if (starts_waiting.contains(row)) return "waits until fewer run of those whose starts are recorded";
-  if (starts.contains(row)) return "waits until that it starts is recorded";
+  if (starts.awaits_room(row)) return "waits until fewer run of those whose starts are recorded";
+  if (starts.begun(row)) return "waits until that it starts is recorded";
   if (unrecorded.contains(row)) return "waits until its failure is recorded";
   if (behind_saves.contains(row)) return "waits until the save before it is recorded and has its copies";
   if (is(row, flag::member)) {

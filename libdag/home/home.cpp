@@ -53,7 +53,8 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       placement(std::move(place)),
       random(given.seed),
       critical_path(*plan->graph),
-      pauses(Instant{}) {
+      pauses(Instant{}),
+      starts(given.lanes) {
   DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->size());
   DAG_CHECK(options.epoch.count < epochs_max);
 }
@@ -81,8 +82,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
   }
   if (state.lives.size() > 1) options.several_processes = true;
   const Instant leases_over = now + reissue_after(options.lease);
-  if (std::erase_if(of_earlier_homes, [&](Life life) { return !alive(life); }) > 0)
-    exclusive_from = leases_over;
+  starts.lives_left(state.lives, leases_over);
   if (state.term != before.term) say_again();
   change_routes();  // Processes that it wants told are told again below: their homes begin to count.
   std::set<std::uint32_t> lost_groups;
@@ -103,8 +103,8 @@ void Home::Impl::on_state(const message::JobState& newer) {
   }
   for (const RowIndex row : lost) {
     if (is_exclusive(row)) {
-      leases_over_at[row] = leases_over;
-      start_ended(row);  // Others need not wait for it meanwhile.
+      starts.lost(row, leases_over);
+      starts.ended(row);  // Others need not wait for it meanwhile.
     }
     take_back(row, recorded::Lost{to_string(handed_out.at(row).runner) + " died"});
   }
@@ -113,7 +113,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
     if (run.out && !alive(run.out->runner)) lost.push_back(row);
   }
   for (const RowIndex row : lost) {
-    if (is_exclusive(row)) leases_over_at[row] = leases_over;
+    if (is_exclusive(row)) starts.lost(row, leases_over);
     run_again(row);
   }
   for (auto& [row, known] : facts) {
@@ -202,7 +202,7 @@ void Home::Impl::on_message(Life from, const JobMessage& message) {
 
 void Home::Impl::on_time() {
   for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
-  look_for_stopped();
+  for (const RowIndex row : stopped_attempts.take_due(now)) to_decide.push_back(row);
   drop_revived();
   if (!recounting) look_for_leases_over();
 }
@@ -235,8 +235,8 @@ void Home::Impl::finish_event() {
       const RowIndex row = to_place.front();
       to_place.pop_front();
       place_ready(row);
-    } else if (!starts_waiting.empty() && starts_open <= options.lanes && !recounting) {
-      decide(starts_waiting.extract(starts_waiting.begin()).value());
+    } else if (const RowIndex next = recounting ? no_row : starts.take_next(); next != no_row) {
+      decide(next);
     } else if (!credit_waiting.empty() && has_credit() && !recounting) {
       const RowIndex row = credit_waiting.extract(credit_waiting.begin()).value();
       if (word(row).state == RowState::ready) ready(row);
@@ -342,20 +342,13 @@ void Home::on_time(Instant now) {
 std::optional<Instant> Home::wake_at() const {
   if (impl_->over) return std::nullopt;
   std::optional<Instant> at = impl_->pauses.wake_at();
-  for (const auto& [row, until] : impl_->revived) {
-    if (!at || until < *at) at = until;
-  }
-  for (const auto& [row, attempts] : impl_->still_stopping) {
-    for (const StoppedAttempt& one : attempts) {
-      if (one.until < Instant{Duration::max()} && (!at || one.until < *at)) at = one.until;
-    }
-  }
-  if (!impl_->recounting) {
-    for (const auto& [row, until] : impl_->leases_waited_for) {
-      if (!at || until < *at) at = until;
-    }
-  }
-  if (const auto leaves = impl_->leaves_at(); leaves && (!at || *leaves < *at)) at = leaves;
+  const auto or_at = [&](std::optional<Instant> other) {
+    if (other && (!at || *other < *at)) at = other;
+  };
+  for (const auto& [row, until] : impl_->revived) or_at(until);
+  or_at(impl_->stopped_attempts.wake_at());
+  if (!impl_->recounting) or_at(impl_->starts.wake_at());
+  or_at(impl_->leaves_at());
   return at;
 }
 std::size_t Home::lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots, Instant now) {
@@ -398,7 +391,11 @@ void Home::vouch(message::Report& report) const {
     report.had.push_back(std::move(had));
   }
 }
-void Home::check_invariants() const { impl_->critical_path.check_invariants(); }
+void Home::check_invariants() const {
+  impl_->critical_path.check_invariants();
+  impl_->starts.check_invariants();
+  impl_->stopped_attempts.check_invariants();
+}
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
 SpawnLoad Home::spawned_ahead() const { return impl_->spawned_ahead; }
 const HomeOptions& Home::options() const { return impl_->options; }

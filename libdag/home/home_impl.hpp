@@ -1,12 +1,11 @@
 #pragma once
 // The state of a home, and the parts of its deciding, one file each: edges.cpp (readiness, ends), routes.cpp
-// (news between lanes), attempts.cpp (handing out, taking back, trying again), starts.cpp (tasks that may not
-// run twice), lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (exchange with the cell),
+// (news between lanes), attempts.cpp (handing out, taking back, trying again), may_start.cpp (tasks that may
+// not run twice), lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (exchange with the cell),
 // spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, void_ends.cpp (undoing), checkpoints.cpp, groups.cpp
 // (restarts together). Included by those only.
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,6 +16,8 @@
 #include "libdag/graph/outcome_rules.hpp"
 #include "libdag/home/critical_path.hpp"
 #include "libdag/home/home_state.hpp"
+#include "libdag/home/starts.hpp"
+#include "libdag/home/stopped_attempts.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
 #include "libdag/supervision/retry.hpp"
 #include "libdag/supervision/timer_wheel.hpp"
@@ -207,12 +208,9 @@ class Home::Impl {
   bool is_exclusive(RowIndex row) const { return table.policy_of(table[row]).effects == Effects::exclusive; }
   bool waits_for_leases(RowIndex row);
   void look_for_leases_over();
-  bool waits_for_stopped(RowIndex row) const;
+  bool waits_for_stopped(RowIndex row) const { return stopped_attempts.holds(row, state.lives, now); }
   void stopped_is_gone(RowIndex row, Life runner, AttemptId id);
-  std::vector<RowIndex> forget_stopped(const std::function<bool(const StoppedAttempt&)>& is_over);
   void stopped_are_lost(Instant leases_over);
-  void look_for_stopped();
-  void start_ended(RowIndex row);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
   bool left_no_trace(RowIndex call) const;
@@ -453,7 +451,7 @@ class Home::Impl {
   std::unordered_map<RowIndex, Tries> tries;
   std::unordered_map<RowIndex, Error> failed_with;  ///< the newest failure of a try, for people
   std::map<RowIndex, OutAttempt> handed_out;
-  std::map<RowIndex, std::vector<StoppedAttempt>> still_stopping;
+  StoppedAttempts stopped_attempts;
   std::map<RowIndex, Again> again;
   std::map<RowIndex, std::vector<RowCheckpoint>>
       checkpoints;  ///< of rows that have not settled; oldest first
@@ -462,21 +460,9 @@ class Home::Impl {
   /// Rows whose next try waits until the cell has recorded their number of failures: with the number of the
   /// Outcomes that has it.
   std::map<RowIndex, std::uint64_t> unrecorded;
-  /// A row that may run only once, or not twice at a time, and whose start is sent to the cell.
-  struct Start {
-    bool ours = false;     ///< an earlier home did not start it
-    bool may_run = false;  ///< it has not run, as far as is known here
-  };
-  std::map<RowIndex, Start> starts;
-  /// Leases of lost processes, under which exclusive rows may still run: for rows that an earlier home
-  /// started, for rows that this one did, and for the rows that wait.
-  Instant exclusive_from;
-  std::map<RowIndex, Instant> leases_over_at, leases_waited_for;
+  Starts starts;
   /// Rows that an earlier home had run again, and that have not ended.
   std::map<RowIndex, std::pair<Life, OutputName>> runs_elsewhere;
-  std::set<Life> of_earlier_homes;      ///< lives that may run attempts this home does not know of
-  std::uint32_t starts_open = 0;        ///< starts of ours that have not ended
-  std::set<RowIndex> starts_waiting;    ///< until fewer starts are open
   std::set<RowIndex> behind_saves;      ///< calls that wait until the save before them has its copies
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again
   std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it

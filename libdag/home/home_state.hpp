@@ -108,16 +108,6 @@ struct OutAttempt {
   bool direct = false;  ///< by StartAttempt rather than Lend
 };
 
-/// An attempt of a row that was told to stop, and whose kernel may run on. The next attempt waits for its
-/// end, but not beyond this time.
-struct StoppedAttempt {
-  AttemptId id;
-  Life runner;
-  Instant until;
-};
-/// Limit of that waiting for a pure task: two kernels of it at a time do no harm.
-inline constexpr Duration pure_waits_max = std::chrono::seconds(2);
-
 /// A run that makes the output of an ended row again, or an actor's object.
 struct Again {
   std::optional<OutAttempt> out;

@@ -190,8 +190,7 @@ void Home::Impl::put_tried(RowIndex row) {
 /// The row may run only once, or not twice at a time: it does not before the cell knows, or the home that
 /// comes after this one would start it again.
 void Home::Impl::put_started(RowIndex row) {
-  starts[row] = {true, true};
-  ++starts_open;
+  starts.begin(row);
   if (is_planted(options.planted, Planted::start_unrecorded)) return to_decide.push_back(row);
   open_cut().started.push_back(table.id(row));
   unrecorded[row] = outcomes_sent + cuts.size();

@@ -16,8 +16,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   state = new_state;
   places = message::lives_that_run(state);
   recounting = true;
-  exclusive_from = now + reissue_after(options.lease);
-  of_earlier_homes.insert(state.lives.begin(), state.lives.end());
+  starts.recounted(state.lives, now + reissue_after(options.lease));
   if (!is_planted(options.planted, Planted::no_recount))
     asked.insert(assign.asked.begin(), assign.asked.end());
   std::erase_if(asked,
@@ -138,7 +137,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   }
   for (const TaskId task : assign.started) {
     const RowIndex row = table.find(task);
-    if (row != no_row && !is_planted(options.planted, Planted::starts_forgotten)) starts[row] = {};
+    if (row != no_row && !is_planted(options.planted, Planted::starts_forgotten)) starts.begun_before(row);
   }
   on_crashes(nullptr);
   recount_if_complete();

@@ -44,7 +44,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     known.becomes = tail;
     known.grown_attempt = record.attempt;
     set(row, flag::grown);
-    start_ended(row);
+    starts.ended(row);
     std::vector<detail::Code> inherited = table.predicates_of(table[row]);
     inherited.insert(inherited.end(), known.inherited.begin(), known.inherited.end());
     Fact& tail_known = fact_of(tail);

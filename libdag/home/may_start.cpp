@@ -1,0 +1,65 @@
+// Rows that must not run again, or not at the same time: whether one of them may start.
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+/// For a row whose starts are recorded, and that would start now. False: it does not, or not yet.
+bool Home::Impl::may_start(RowIndex row) {
+  if (!starts.begun(row)) {
+    if (starts.has_room()) {
+      put_started(row);
+    } else {
+      starts.await_room(row);
+    }
+    return false;
+  }
+  if (is_exclusive(row)) return !waits_for_leases(row);
+  if (starts.may_run(row)) return true;
+  close(row, Outcome::failed,
+        Error{ErrorCode::outcome_unknown,
+              describe(row) + " may run only once, and was lost while it ran: nobody knows how far it came",
+              "look at what it was to do, and submit it again if it did not"});
+  return false;
+}
+
+/// For an exclusive row that would be run now, or again.
+bool Home::Impl::waits_for_leases(RowIndex row) {
+  if (is_planted(options.planted, Planted::lease_not_waited_for)) return false;
+  const auto other = runs_elsewhere.find(row);
+  const bool elsewhere = other != runs_elsewhere.end() && alive(other->second.first) &&
+                         !came_back.contains(other->second.second);
+  return starts.waits_for_lease({row, again.contains(row), elsewhere}, now);
+}
+
+void Home::Impl::look_for_leases_over() {
+  for (const RowIndex row : starts.take_leases_over(now)) {
+    if (const auto run = again.find(row); run != again.end() && !run->second.out) {
+      run_again(row);
+    } else {
+      to_decide.push_back(row);
+    }
+  }
+}
+
+/// Stops an attempt of a row that is to run again.
+void Home::Impl::stop_for_next(RowIndex row, const OutAttempt& out) {
+  stop_handed_out(row, out);
+  const bool harmless = table.policy_of(table[row]).effects == Effects::pure;
+  stopped_attempts.add(row, {out.id, out.runner, harmless ? now + pure_waits_max : Instant{Duration::max()}});
+}
+
+void Home::Impl::stopped_is_gone(RowIndex row, Life runner, AttemptId id) {
+  if (stopped_attempts.ended(row, runner, id)) to_decide.push_back(row);
+}
+
+/// Processes of stopped attempts are lost. If a process is only taken for dead, the lease ends its exclusive
+/// tasks.
+void Home::Impl::stopped_are_lost(Instant leases_over) {
+  for (const RowIndex row : stopped_attempts.lives_left(state.lives)) {
+    if (is_exclusive(row)) starts.lost(row, leases_over);
+    to_decide.push_back(row);
+  }
+}
+
+}  // namespace dag
