@@ -48,7 +48,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
     if (table[row].ghost) continue;
     Note& note = notes[row];
-    ++rows_own;
+    ledger.add_row();
     if (is_save(row)) note.flags |= flag::presses;
     if (submitted && plan->shards > 1) {
       const std::span<const ShardIndex> shards = foreign_shards(row);
@@ -190,7 +190,7 @@ void Home::Impl::decide(RowIndex row) {
   if (state.cancelled) {
     return close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
   }
-  if (pauses.contains(row) || unrecorded.contains(row)) return;
+  if (pauses.contains(row) || ledger.awaits_record(row)) return;
   if (is(row, flag::member) && waits_for_group(row)) return;
   const Policy& policy = table.policy_of(table[row]);
   ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
@@ -225,7 +225,7 @@ void Home::Impl::decide(RowIndex row) {
     }
     if (!settled && !is_planted(options.planted, Planted::effects_early)) {
       set(row, flag::awaits_settled);
-      pressing = true;
+      ledger.press();
       return;
     }
     unset(row, flag::awaits_settled);

@@ -113,7 +113,7 @@ std::string Home::Impl::why_held(RowIndex row) const {
   if (waits_for_stopped(row)) return "waits until its last attempt, which was told to stop, has ended";
   if (starts.awaits_room(row)) return "waits until fewer run of those whose starts are recorded";
   if (starts.begun(row)) return "waits until that it starts is recorded";
-  if (unrecorded.contains(row)) return "waits until its failure is recorded";
+  if (ledger.awaits_record(row)) return "waits until its failure is recorded";
   if (behind_saves.contains(row)) return "waits until the save before it is recorded and has its copies";
   if (is(row, flag::member)) {
     const TaskGroup& group = group_of(row);

@@ -54,7 +54,8 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       random(given.seed),
       critical_path(*plan->graph),
       pauses(Instant{}),
-      starts(given.lanes) {
+      starts(given.lanes),
+      ledger(given.cut_interval, given.planted) {
   DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->size());
   DAG_CHECK(options.epoch.count < epochs_max);
 }
@@ -395,6 +396,7 @@ void Home::check_invariants() const {
   impl_->critical_path.check_invariants();
   impl_->starts.check_invariants();
   impl_->stopped_attempts.check_invariants();
+  impl_->ledger.check_invariants();
 }
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
 SpawnLoad Home::spawned_ahead() const { return impl_->spawned_ahead; }
@@ -402,7 +404,7 @@ const HomeOptions& Home::options() const { return impl_->options; }
 bool Home::recounting() const { return impl_->recounting; }
 HomeCounts Home::counts() const {
   HomeCounts counts = impl_->counts;
-  counts.rows = impl_->rows_own;
+  counts.rows = impl_->ledger.rows();
   counts.lent = impl_->handed_out.size();
   for (RowIndex row = 0; row < impl_->table.size(); ++row) {
     counts.outputs_held += impl_->table[row].output.load().size_bytes();

@@ -1,9 +1,9 @@
 #pragma once
 // The state of a home, and the parts of its deciding, one file each: edges.cpp (readiness, ends), routes.cpp
 // (news between lanes), attempts.cpp (handing out, taking back, trying again), may_start.cpp (tasks that may
-// not run twice), lineage.cpp (where outputs lie, remaking, letting go), ledger.cpp (exchange with the cell),
-// spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, void_ends.cpp (undoing), checkpoints.cpp, groups.cpp
-// (restarts together). Included by those only.
+// not run twice), lineage.cpp (where outputs lie, remaking, letting go), outcomes.cpp (exchange with the
+// cell), spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, void_ends.cpp (undoing), checkpoints.cpp,
+// groups.cpp (restarts together). Included by those only.
 
 #include <deque>
 #include <map>
@@ -16,6 +16,7 @@
 #include "libdag/graph/outcome_rules.hpp"
 #include "libdag/home/critical_path.hpp"
 #include "libdag/home/home_state.hpp"
+#include "libdag/home/ledger.hpp"
 #include "libdag/home/starts.hpp"
 #include "libdag/home/stopped_attempts.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
@@ -26,28 +27,6 @@ namespace dag {
 
 class Home::Impl {
  public:
-  /// A row in a cut: its end, or its growth.
-  struct Entry {
-    RowIndex row = no_row;
-    bool growth = false;
-  };
-  /// Where a step's part of its cut's lists ends.
-  struct StepEnd {
-    std::uint32_t entries = 0, needs_first = 0, needs = 0;
-  };
-  /// Names of outcomes for the cell. Values are added when the cut leaves, because only then is it known
-  /// which bytes may still be needed.
-  struct Cut {
-    std::vector<Entry> entries;
-    std::vector<StepEnd> steps;
-    std::vector<message::NeededFirst> needs_first;
-    std::vector<OutputName> needs;
-    std::vector<TaskId> freed;
-    std::vector<message::Tried> tried;
-    std::vector<TaskId> started;
-    std::size_t bytes = 0;
-  };
-
   Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
        RecordSink& sink, std::unique_ptr<HomePlacement> placement);
 
@@ -190,18 +169,16 @@ class Home::Impl {
   void release_inputs(RowIndex row);
   void drop_revived();
 
-  // ---- ledger.cpp
-  Cut& open_cut();
+  // ---- outcomes.cpp
   void put(RowIndex row, bool growth);
   std::size_t weight_of_record(RowIndex row, bool growth) const;
-  void need(Cut& cut, RowIndex row);
+  std::vector<OutputName> needs_elsewhere(RowIndex row) const;
   bool simple(RowIndex row) const;
   bool named_only(RowIndex row) const;
-  void write(message::Outcomes& outcomes, Entry entry);
+  void write(message::Outcomes& outcomes, Ledger::Entry entry);
   void write_plain(message::Outcomes& outcomes, RowIndex row) const;
   void say_again();
   void withdraw(RowIndex changed);
-  void steps_recorded(std::uint64_t count);
   void put_tried(RowIndex row);
   void put_started(RowIndex row);
   bool may_start(RowIndex row);
@@ -457,9 +434,6 @@ class Home::Impl {
       checkpoints;  ///< of rows that have not settled; oldest first
   Losses losses;
   TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
-  /// Rows whose next try waits until the cell has recorded their number of failures: with the number of the
-  /// Outcomes that has it.
-  std::map<RowIndex, std::uint64_t> unrecorded;
   Starts starts;
   /// Rows that an earlier home had run again, and that have not ended.
   std::map<RowIndex, std::pair<Life, OutputName>> runs_elsewhere;
@@ -483,25 +457,9 @@ class Home::Impl {
   std::deque<std::uint32_t> to_pump;                       ///< chains
 
   // Towards the cell.
-  std::deque<Cut> cuts;                  ///< cuts that have not left; the last one is being filled
-  std::deque<std::vector<Entry>> steps;  ///< steps that left and are not recorded, from number steps_known on
-  std::uint64_t steps_known = 0;
-  /// Tasks whose bytes nobody will ask for, and the number of steps to be settled before the cell hears so. A
-  /// successor home restarts from settled values, so a value may go only when the values computed from it are
-  /// settled.
-  std::deque<std::pair<std::uint64_t, TaskId>> freed_later;
+  Ledger ledger;
   std::size_t parked_rows = 0;
-  std::uint64_t outcomes_sent = 0;
-  std::uint64_t outcomes_recorded = 0;
-  std::uint64_t rows_own = 0;
-  std::uint64_t rows_said = 0;  ///< in cuts that left
-  bool cell_heard = false;
-  std::optional<message::Outcomes> said_last;  ///< kept where the cell may get another leader
-  std::optional<Error> failure;                ///< sent: the job cannot go on
-  bool pressing = false;                       ///< a row in the cut is waited for
-  Instant cut_left;                            ///< when the last cut left
-  std::uint64_t position = 0;
-  std::map<std::uint64_t, message::Settled> ahead;  ///< that came before their predecessors in the stream
+  std::optional<Error> failure;  ///< sent: the job cannot go on
 
   // Other shards.
   std::uint64_t changes = 0;  ///< counts from 1; news of lanes counts as 0 (edge_news.hpp)

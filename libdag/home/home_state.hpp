@@ -27,15 +27,8 @@ inline constexpr std::size_t retained_calls_max = 4096;
 inline constexpr Duration revived_for = std::chrono::seconds(10);
 /// This many outputs stay for a while though no task will read them, whatever their size.
 inline constexpr std::size_t lingering_max = 4096;
-/// Limits of one cut: entries, and bytes.
-inline constexpr std::size_t cut_entries_max = 4096;
-inline constexpr std::size_t cut_bytes_max = 256 * 1024;
-/// Rows of one cut: a row that is one bit costs little to send, but is remembered meanwhile.
-inline constexpr std::size_t cut_rows_max = 64 * 1024;
 /// Literals of this size and above that a task hands on are sent to the cell only once.
 inline constexpr std::size_t literal_bytes_left_out = 64;
-/// Rows of a step that needs something: all of them wait for all of its needs.
-inline constexpr std::size_t needy_step_rows = 32;
 
 namespace flag {
 enum : std::uint32_t {

@@ -1,81 +1,49 @@
-// The exchange with the cell about outcomes.
-//
-// A row's outcome is put into a cut when its predecessors' outcomes are in this cut or an earlier one (rows
-// of this shard) or are known (rows of other shards), and when the attempt that spawned it is fixed.
-// Predecessors elsewhere are named: the cell records a step of a cut together with all that it needs
-// (cell/said_steps.hpp). One cut is under way at a time; meanwhile the next grows.
-//
-// If a row elsewhere comes to another attempt than the one used here, outcomes that rest on it were not
-// recorded and will not be. They are withdrawn, with everything sent after them, and sent again when they are
-// known anew.
+#include "libdag/home/ledger.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "libdag/home/home_impl.hpp"
+#include "libdag/base/planted.hpp"
 
 namespace dag {
-
-using detail::Edge;
-
 namespace {
 
-/// Weight of a record beside its content, and of a row that is most likely only named.
-constexpr std::size_t record_bytes = 128, name_bytes = 32;
+/// Limits of one cut: entries, and bytes.
+constexpr std::size_t cut_entries_max = 4096;
+constexpr std::size_t cut_bytes_max = 256 * 1024;
+/// Rows of one cut: a row that is one bit costs little to send, but is remembered meanwhile.
+constexpr std::size_t cut_rows_max = 64 * 1024;
+/// Rows of a step that needs something: all of them wait for all of its needs.
+constexpr std::size_t needy_step_rows = 32;
+/// Weight of a name.
+constexpr std::size_t need_bytes = 32;
 
 }  // namespace
 
-Home::Impl::Cut& Home::Impl::open_cut() {
-  if (cuts.empty() || cuts.back().bytes >= cut_bytes_max || cuts.back().entries.size() >= cut_rows_max ||
-      cuts.back().freed.size() + cuts.back().tried.size() + cuts.back().started.size() >= cut_entries_max) {
-    cuts.emplace_back();
+Ledger::Cut& Ledger::open_cut() {
+  if (cuts_.empty() || cuts_.back().bytes >= cut_bytes_max || cuts_.back().entries.size() >= cut_rows_max ||
+      cuts_.back().freed.size() + cuts_.back().tried.size() + cuts_.back().started.size() >=
+          cut_entries_max) {
+    cuts_.emplace_back();
   }
-  return cuts.back();
+  return cuts_.back();
 }
 
-/// Finished, and nothing to say but that.
-bool Home::Impl::simple(RowIndex row) const {
-  const Fact* known = fact(row);
-  return word(row).outcome == Outcome::finished && !is(row, flag::wanted) &&
-         (known == nullptr || (known->part == detail::none && known->conditions.empty()));
-}
-
-/// Takes the row into the cut that is being filled, into its last step or a new one.
-void Home::Impl::put(RowIndex row, bool growth) {
+void Ledger::put(Entry entry, std::size_t weight_bytes, const std::vector<OutputName>* needs) {
   Cut& cut = open_cut();
   if (cut.steps.empty()) cut.steps.emplace_back();
-  if (is(row, flag::elsewhere) && (growth || !is(row, flag::by_order))) need(cut, row);
-  cut.entries.push_back({row, growth});
-  pressing =
-      pressing || is(row, flag::wanted) ||
-      (is(row, flag::presses) && (!is_save(row) || is_made(row)));  // A save may be left out at each step.
+  if (needs != nullptr) name_needs(cut, *needs);
+  cut.entries.push_back(entry);
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
-  const bool record = growth || !simple(row) || (is(row, flag::known) && table.kind_of(table[row]).returns);
-  cut.bytes += record ? weight_of_record(row, growth) : name_bytes;
+  cut.bytes += weight_bytes;
 }
 
-/// Estimates the size of the row's entry in a cut, roughly except for large parts: a cut is one command of
-/// the record, which must fit into the log.
-std::size_t Home::Impl::weight_of_record(RowIndex row, bool growth) const {
-  const Row& about = table[row];
-  std::size_t bytes = record_bytes + about.output.load().size_bytes();
-  if (options.several_processes) bytes += name_bytes * table.fragment_of(about).edge_count(about.task);
-  const Fact* known = fact(row);
-  if (known == nullptr) return bytes;
-  if (known->part != detail::none && (growth || !is(row, flag::grown)))
-    bytes += bytes_told_of(row, *table.part(known->part).fragment);
-  if (known->error)
-    bytes += known->error->what.size() + known->error->hint.size() + known->error->cause.size();
-  return bytes + known->conditions.size() / 8;
-}
-
-/// Names the needs of the row in other shards. Rows without needs must not wait for rows with needs, and rows
-/// with needs not for too many; a row's needs need not all be in its own step, since steps that need each
-/// other are recorded together.
-void Home::Impl::need(Cut& cut, RowIndex row) {
-  if (is_planted(options.planted, Planted::needs_forgotten)) return;
+/// Rows without needs must not wait for rows with needs, and rows with needs not for too many; a row's needs
+/// need not all be in its own step, since steps that need each other are recorded together.
+void Ledger::name_needs(Cut& cut, const std::vector<OutputName>& needs) {
   StepEnd begin;
   if (cut.steps.size() > 1) begin = cut.steps[cut.steps.size() - 2];
-  StepEnd end = cut.steps.back();
+  const StepEnd end = cut.steps.back();
   const bool needy = end.needs_first > begin.needs_first || end.needs > begin.needs;
   const std::size_t rows = end.entries - begin.entries;
   const std::size_t named_before = cut.needs_first.size() + cut.needs.size();
@@ -83,283 +51,100 @@ void Home::Impl::need(Cut& cut, RowIndex row) {
     begin = end;
     cut.steps.push_back(end);
   }
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    if (!table[predecessor].ghost || is(predecessor, flag::settled)) return;
-    const OutputName name{table.id(predecessor), attempt_of(predecessor)};
+  for (const OutputName& name : needs) {
     if (name.attempt.number != 1) {
       cut.needs.push_back(name);
-      return;
+      continue;
     }
     const message::TaskBits bit = message::bit_of(name.task);
     // Tasks of one shard come one after the other, mostly.
+    bool found = false;
     for (std::size_t i = cut.needs_first.size(), looked = 0; i-- > begin.needs_first && looked < 4;
          ++looked) {
       message::NeededFirst& known = cut.needs_first[i];
       if (known.epoch != name.attempt.epoch || known.tasks.first != bit.first) continue;
       known.tasks.bits |= bit.bits;
-      return;
+      found = true;
+      break;
     }
-    cut.needs_first.push_back({name.attempt.epoch, bit});
-  });
-  cut.bytes += name_bytes * (cut.needs_first.size() + cut.needs.size() - named_before);
+    if (!found) cut.needs_first.push_back({name.attempt.epoch, bit});
+  }
+  cut.bytes += need_bytes * (cut.needs_first.size() + cut.needs.size() - named_before);
   cut.steps.back().needs_first = static_cast<std::uint32_t>(cut.needs_first.size());
   cut.steps.back().needs = static_cast<std::uint32_t>(cut.needs.size());
 }
 
-/// Called before the cut leaves: true if nobody needs more of the row than its name. A recount after this
-/// home does not need an output all of whose readers here have left. So there are values at the border of the
-/// sent outcomes, and a recount that must go back behind the border goes back one cut: values stay recorded
-/// until the next border is. A retry of the job needs the inputs of a row that did not finish. (Readers
-/// elsewhere have their own copy; the cell keeps no value for them. If they are lost together with this home,
-/// it is made again.)
-bool Home::Impl::named_only(RowIndex row) const {
-  if (!simple(row)) return false;
-  if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
-  if (is_save(row) && !is_made(row)) return false;
-  // It cannot be made again.
-  if (table.policy_of(table[row]).effects == Effects::at_most_once || varies(row)) return false;
-  if (is(row, flag::known) || is(row, flag::kept)) return false;
-  bool needed = false;
-  each_out(row, [&](detail::EdgeKind, RowIndex successor) {
-    if (successor == no_row || needed) return;
-    const bool did_not_finish = has_ended(successor) && word(successor).outcome != Outcome::finished;
-    needed = did_not_finish || !is(successor, flag::left);
-  });
-  return !needed;
+void Ledger::put_tried(RowIndex row, message::Tried tried) {
+  open_cut().tried.push_back(tried);
+  await_record(row);
 }
 
-void Home::Impl::write_plain(message::Outcomes& outcomes, RowIndex row) const {
-  const OutputName name{table.id(row), attempt_of(row)};
-  if (name.attempt != AttemptId{options.epoch, 1}) {
-    outcomes.plain.push_back(name);
-    return;
-  }
-  message::add_task(outcomes.first_try, name.task,
-                    outcomes.steps.empty() ? 0 : outcomes.steps.back().first_try);
+void Ledger::put_started(RowIndex row, TaskId task) {
+  open_cut().started.push_back(task);
+  await_record(row);
 }
 
-/// Every successor waits for any outcome of the row, and there is one. A row that another row became has the
-/// other row's successors as well; a kernel whose output another row publishes has those of that row.
-bool Home::Impl::tolerates_failure(RowIndex row) const {
-  bool has_successors = false, tolerated = true;
-  each_out(row, [&](detail::EdgeKind kind, RowIndex successor) {
-    has_successors = true;
-    if (kind == detail::EdgeKind::weak) return;
-    const bool published = successor != no_row && table.policy_of(table[successor]).publishes;
-    tolerated = tolerated && published && tolerates_failure(successor);
-  });
-  if (!tolerated) return false;
-  const Fact* known = fact(row);
-  if (known == nullptr || known->head == no_row) return has_successors;
-  return tolerates_failure(known->head);
+void Ledger::await_record(RowIndex row) {
+  unrecorded_[row] = sent_ + cuts_.size();
+  press();
 }
 
-void Home::Impl::write(message::Outcomes& outcomes, Entry entry) {
-  const RowIndex row = entry.row;
-  const bool growth = entry.growth;
-  if (!growth && named_only(row)) return write_plain(outcomes, row);
-  OutcomeRecord record = record_of(row, true);
-  if (!growth && record.outcome != Outcome::finished) {
-    const auto tried = tries.find(row);
-    record.tries = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
-    record.tolerated = record.outcome == Outcome::failed && tolerates_failure(row);
-  }
-  const Fact* known = fact(row);
-  if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {
-    record.spawned = table.part(known->part).fragment;
-    record.first_spawned = table.part(known->part).first_id;
-    parts_told.emplace_back(outcomes.number, known->part);
-    leave_out_literals(row, record);
-    if (growth) {
-      record.outcome = Outcome::none;
-      record.attempt = known->grown_attempt;
-      record.becomes = table[known->becomes].task;
-    }
-  }
-  outcomes.records.push_back(std::move(record));
+void Ledger::greet() {
+  if (std::exchange(heard_, true)) return;
+  if (cuts_.empty()) cuts_.emplace_back();
+  press();
 }
 
-/// The row is to be tried again: not before the cell knows how often it was, or the home that comes after
-/// this one would begin to count anew.
-void Home::Impl::put_tried(RowIndex row) {
-  open_cut().tried.push_back({table.id(row), tries.at(row).failed});
-  unrecorded[row] = outcomes_sent + cuts.size();
-  pressing = true;
+std::optional<Instant> Ledger::leaves_at(Instant now, bool urgent) const {
+  if (cuts_.empty() || sent_ != recorded_) return std::nullopt;
+  const bool last_rows = rows_said_ + cuts_.front().entries.size() >= rows_own_;
+  if (pressing_ || last_rows || cuts_.size() > 1 || urgent) return now;
+  return std::max(now, cut_left_ + interval_);
 }
 
-/// The row may run only once, or not twice at a time: it does not before the cell knows, or the home that
-/// comes after this one would start it again.
-void Home::Impl::put_started(RowIndex row) {
-  starts.begin(row);
-  if (is_planted(options.planted, Planted::start_unrecorded)) return to_decide.push_back(row);
-  open_cut().started.push_back(table.id(row));
-  unrecorded[row] = outcomes_sent + cuts.size();
-  pressing = true;
-}
-
-bool Home::Impl::inputs_sent(RowIndex row) const {
-  bool sent = true;
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
-  });
-  // A row that ended by order rests on nothing. Its growth before that, if it is still to be sent, does.
-  const bool grew = is(row, flag::grown) && !is(row, flag::grown_sent);
-  if (!sent && (grew || !is(row, flag::by_order))) return false;
-  const RowIndex parent = parents[table[row].part];
-  if (parent != no_row && !is(parent, flag::grown_sent | flag::sent)) return false;
-  if (!is_call(row) || left_no_trace(row)) return true;
-  // The state that it ran on is that after the last call before it that ran, which another fragment may have
-  // added.
-  const CallOrder& calls = chain_of(row)->calls;
-  std::size_t place = calls.place_of(row);
-  while (place > 0 && left_no_trace(calls[place - 1])) --place;
-  return place == 0 || is(calls[place - 1], flag::sent);
-}
-
-/// A call that ended without having run: it rests on no state, and changed none.
-bool Home::Impl::left_no_trace(RowIndex call) const {
-  const Outcome outcome = word(call).outcome;
-  return outcome == Outcome::skipped || outcome == Outcome::cancelled;
-}
-
-void Home::Impl::try_send(RowIndex row) {
-  if (is(row, flag::sent | flag::vanished)) return;
-  const bool ended_now = is(row, flag::noted);
-  if (!ended_now && (!is(row, flag::grown) || is(row, flag::grown_sent))) return;
-  const bool safe = !ended_now || (digest_taken(row) && copied(row));
-  if (!inputs_sent(row)) return park(row);
-  unpark(row);
-  if (is(row, flag::grown) && !is(row, flag::grown_sent)) {
-    set(row, flag::grown_sent);
-    put(row, true);
-    wake_parked_by(row);
-  }
-  if (!ended_now) return;
-  const Fact* known = fact(row);
-  // A row that ended by order did not end as the task it became, which may run for long.
-  const bool ends_as_another = known != nullptr && known->becomes != no_row && !is(row, flag::by_order);
-  if (ends_as_another && !is(known->becomes, flag::sent | flag::vanished)) return park(row);
-  if (!safe) return park(row);
-  set(row, flag::sent);
-  put(row, false);
-  wake_parked_by(row);
-}
-
-void Home::Impl::park(RowIndex row) {
-  if (is(row, flag::parked)) return;
-  set(row, flag::parked);
-  ++parked_rows;
-}
-void Home::Impl::unpark(RowIndex row) {
-  if (!is(row, flag::parked)) return;
-  unset(row, flag::parked);
-  --parked_rows;
-}
-
-void Home::Impl::wake_parked_by(RowIndex row) {
-  if (parked_rows == 0) return;
-  const auto wake = [&](RowIndex other) {
-    if (other != no_row && is(other, flag::parked)) to_send.push_back(other);
-  };
-  each_out(row, [&](detail::EdgeKind, RowIndex successor) { wake(successor); });
-  if (const Fact* known = fact(row)) {
-    wake(known->head);
-    if (known->part != detail::none) {
-      const Part& part = table.part(known->part);
-      for (RowIndex child = part.rows_begin; child < part.rows_end; ++child) wake(child);
-    }
-  }
-  if (is_call(row)) {
-    const CallOrder& calls = chain_of(row)->calls;
-    std::size_t place = calls.place_of(row);
-    while (++place < calls.size()) {
-      wake(calls[place]);
-      if (!left_no_trace(calls[place])) break;
-    }
-  }
-}
-
-/// When the next cut leaves; nothing when there is none, or one is under way.
-std::optional<Instant> Home::Impl::leaves_at() const {
-  if (recounting || over || cuts.empty() || outcomes_sent != outcomes_recorded) return std::nullopt;
-  const bool last_rows = rows_said + cuts.front().entries.size() >= rows_own;
-  if (pressing || last_rows || cuts.size() > 1 || !behind_saves.empty() || !has_credit()) return now;
-  return std::max(now, cut_left + options.cut_interval);
-}
-
-void Home::Impl::flush() {
-  if (!cell_heard && !recounting && !over) {
-    if (cuts.empty()) cuts.emplace_back();  // Also when nothing could end: the cell is to know.
-    cell_heard = pressing = true;
-  }
-  if (leaves_at() != now) return;
-  pressing = false;
-  cut_left = now;
-  Cut cut = std::move(cuts.front());
-  cuts.pop_front();
-  message::Outcomes outcomes;
-  outcomes.job = plan->job;
-  outcomes.shard = options.shard;
-  outcomes.epoch = options.epoch;
-  outcomes.number = ++outcomes_sent;
-  outcomes.first_step = steps_known + steps.size();
-  for (const Entry entry : cut.entries) set(entry.row, flag::left);
-  std::size_t begin = 0;
+Ledger::Leaving Ledger::leave(Instant now) {
+  DAG_CHECK(!cuts_.empty() && sent_ == recorded_);
+  pressing_ = false;
+  cut_left_ = now;
+  Cut cut = std::move(cuts_.front());
+  cuts_.pop_front();
+  Leaving leaving;
+  leaving.number = ++sent_;
+  leaving.first_step = steps_known_ + steps_.size();
+  auto begin = cut.entries.begin();
   for (const StepEnd& end : cut.steps) {
-    std::vector<Entry> said(cut.entries.begin() + static_cast<std::ptrdiff_t>(begin),
-                            cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries));
-    begin = end.entries;
-    std::uint32_t rows = 0;
-    each_reading_ahead(said, [&](Entry entry) {
-      write(outcomes, entry);
-      rows += entry.growth ? 0 : 1;
-    });
-    const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
-    outcomes.steps.push_back({size(outcomes.first_try), size(outcomes.plain), size(outcomes.records),
-                              end.needs_first, end.needs, rows});
-    rows_said += rows;
-    steps.push_back(std::move(said));
+    const auto step_end = cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries);
+    const auto rows = std::count_if(begin, step_end, [](Entry entry) { return !entry.growth; });
+    leaving.steps.push_back({end.needs_first, end.needs, static_cast<std::uint32_t>(rows)});
+    rows_said_ += static_cast<std::uint64_t>(rows);
+    steps_.emplace_back(begin, step_end);
+    begin = step_end;
   }
-  outcomes.needs_first = std::move(cut.needs_first);
-  outcomes.needs = std::move(cut.needs);
-  outcomes.freed = std::move(cut.freed);
-  outcomes.tried = std::move(cut.tried);
-  outcomes.started = std::move(cut.started);
-  outcomes.rows_open = rows_own - rows_said;
-  if (state.replicas > 1) said_last = outcomes;
-  send(state.cell, std::move(outcomes));
+  leaving.needs_first = std::move(cut.needs_first);
+  leaving.needs = std::move(cut.needs);
+  leaving.freed = std::move(cut.freed);
+  leaving.tried = std::move(cut.tried);
+  leaving.started = std::move(cut.started);
+  return leaving;
 }
 
-/// The cell has another leader, which may lack reports to the former one that were not recorded.
-void Home::Impl::say_again() {
-  if (is_planted(options.planted, Planted::not_said_again)) return;
-  if (outcomes_sent > outcomes_recorded && said_last) send(state.cell, *said_last);
-  if (failure) send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, *failure});
+const message::Outcomes* Ledger::unanswered() const {
+  return sent_ > recorded_ && said_last_ ? &*said_last_ : nullptr;
 }
 
-/// A row of another shard came to another attempt than the one that rows here have used.
-void Home::Impl::withdraw(RowIndex changed) {
-  std::set<RowIndex> users;
-  each_out(changed, [&](detail::EdgeKind, RowIndex successor) {
-    if (successor == no_row || is(successor, flag::settled)) return;
-    // A row that ended by order rests on nothing, but its growth may have been sent before.
-    const bool growing = is(successor, flag::grown_sent) && !is(successor, flag::grown_settled);
-    if (is(successor, flag::by_order) && !growing) return;
-    if (is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
-  });
-  if (users.empty() || is_planted(options.planted, Planted::not_withdrawn)) return;
+std::vector<Ledger::Entry> Ledger::withdraw(const std::set<RowIndex>& rows) {
   const auto uses = [&](const std::vector<Entry>& step) {
-    return std::any_of(step.begin(), step.end(), [&](Entry entry) { return users.contains(entry.row); });
+    return std::any_of(step.begin(), step.end(), [&](Entry entry) { return rows.contains(entry.row); });
   };
-  const auto first = std::find_if(steps.begin(), steps.end(), uses);
+  const auto first = std::find_if(steps_.begin(), steps_.end(), uses);
   std::vector<Entry> entries;
-  for (auto step = first; step != steps.end(); ++step) {
-    for (const Entry entry : *step) rows_said -= entry.growth ? 0 : 1;
+  for (auto step = first; step != steps_.end(); ++step) {
+    for (const Entry entry : *step) rows_said_ -= entry.growth ? 0 : 1;
     entries.insert(entries.end(), step->begin(), step->end());
   }
-  const bool had_left = first != steps.end();
-  steps.erase(first, steps.end());
-  for (Cut& cut : cuts) {
+  const bool had_left = first != steps_.end();
+  steps_.erase(first, steps_.end());
+  for (Cut& cut : cuts_) {
     entries.insert(entries.end(), cut.entries.begin(), cut.entries.end());
     cut.entries.clear();
     cut.steps.clear();
@@ -367,140 +152,67 @@ void Home::Impl::withdraw(RowIndex changed) {
     cut.needs.clear();
     cut.bytes = 0;
   }
-  for (const Entry entry : entries) {
-    unset(entry.row, flag::left | (entry.growth ? flag::grown_sent : flag::sent));
-    to_send.push_back(entry.row);
+  if (had_left) {
+    open_cut();  // The cell is to know, also when there is nothing new to say.
+    press();
   }
-  if (!had_left) return;
-  open_cut();  // The cell is to know, also when there is nothing new to say.
-  pressing = true;
+  return entries;
 }
 
-void Home::Impl::steps_recorded(std::uint64_t count) {
-  DAG_CHECK(count <= steps_known + steps.size());
-  for (; steps_known < count; ++steps_known) {
-    const std::vector<Entry> step = std::move(steps.front());
-    steps.pop_front();
-    each_reading_ahead(step, [&](Entry entry) {
-      if ((notes[entry.row].flags & (flag::lean | flag::known)) == flag::lean) {
-        lean_settled(entry.row);
-      } else {
-        own_settled(entry.row);
-      }
-    });
-  }
-  for (; !freed_later.empty() && freed_later.front().first <= steps_known; freed_later.pop_front()) {
-    open_cut().freed.push_back(freed_later.front().second);
-  }
-}
-
-void Home::Impl::on(Life, const message::Settled& message) {
-  if (message.to <= position) return;
-  if (is_planted(options.planted, Planted::overlap_refused) && message.from < position) return;
+void Ledger::add(const message::Settled& message) {
+  if (message.to <= position_) return;
+  if (is_planted(planted_, Planted::overlap_refused) && message.from < position_) return;
   // A new leader says again, as one, all that was said before.
-  message::Settled& known = ahead[message.from];
+  message::Settled& known = ahead_[message.from];
   if (message.to > known.to) known = message;
-  while (!ahead.empty() && ahead.begin()->first <= position) {
-    const message::Settled next = std::move(ahead.begin()->second);
-    ahead.erase(ahead.begin());
-    if (next.to <= position) continue;
-    position = next.to;
-    DAG_CHECK(next.outcomes <= outcomes_sent);
-    outcomes_recorded = next.outcomes;
-    parts_recorded();
-    steps_recorded(next.steps);
-    for (auto at = unrecorded.begin(); at != unrecorded.end();) {
-      if (at->second > outcomes_recorded) {
-        ++at;
-        continue;
-      }
-      to_decide.push_back(at->first);
-      at = unrecorded.erase(at);
-    }
-    for (const OutcomeRecord& record : next.predecessors) ghost_news(record, nullptr, true);
+}
+
+std::optional<message::Settled> Ledger::take_next() {
+  while (!ahead_.empty() && ahead_.begin()->first <= position_) {
+    message::Settled next = std::move(ahead_.begin()->second);
+    ahead_.erase(ahead_.begin());
+    if (next.to <= position_) continue;
+    position_ = next.to;
+    DAG_CHECK(next.outcomes <= sent_);
+    recorded_ = next.outcomes;
+    return next;
+  }
+  return std::nullopt;
+}
+
+void Ledger::free_recorded() {
+  for (; !freed_later_.empty() && freed_later_.front().first <= steps_known_; freed_later_.pop_front()) {
+    open_cut().freed.push_back(freed_later_.front().second);
   }
 }
 
-/// Nothing waits for the row, so it only lets go of its inputs, and of its output if no task reads
-/// it.
-void Home::Impl::lean_settled(RowIndex row) {
-  DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
-  set(row, flag::settled);
-  ++counts.settled;
-  release_inputs(row);
-  maybe_let_go(row);
-}
-
-/// For a task whose attempt was fixed before it ended it is called twice: as it grew, and as it ended.
-void Home::Impl::own_settled(RowIndex row) {
-  const auto wake_children = [&](const Fact& known) {
-    if (known.part == detail::none) return;
-    const Part& part = table.part(known.part);
-    for (RowIndex child = part.rows_begin; child < part.rows_end; ++child) {
-      if (is(child, flag::awaits_settled)) to_decide.push_back(child);
-    }
-  };
-  const auto known = facts.find(row);
-  if (is(row, flag::grown) && !is(row, flag::grown_settled)) {
-    const OutputName name{table.id(row), known->second.grown_attempt};
-    set(row, flag::grown_settled);
-    wake_children(known->second);
-    if (known->second.keeper) release(*known->second.keeper, name);
-    known->second.keeper.reset();
-    // The attempt is fixed for good, so it will not read its inputs again, however long the task that it
-    // became runs.
-    if (!is_call(row)) release_inputs(row);
-    return;
-  }
-  DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
-  const OutputName name{table.id(row), attempt_of(row)};
-  set(row, flag::settled);
-  ++counts.settled;
-  if (known != facts.end()) {
-    wake_children(known->second);
-    Fact& what = known->second;
-    if (what.keeper &&
-        std::find(what.holders.begin(), what.holders.end(), *what.keeper) == what.holders.end()) {
-      release(*what.keeper, name);
-      what.keeper.reset();
-    }
-  }
-  each_out(row, [&](detail::EdgeKind, RowIndex successor) {
-    if (successor != no_row && is(successor, flag::awaits_settled)) to_decide.push_back(successor);
+std::vector<RowIndex> Ledger::take_recorded() {
+  std::vector<RowIndex> rows;
+  std::erase_if(unrecorded_, [&](const auto& one) {
+    if (one.second > recorded_) return false;
+    rows.push_back(one.first);
+    return true;
   });
-  ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
-  if (chain != nullptr && chain->can_save && options.several_processes) {
-    set(row, flag::retained);
-    chain->retained.push_back(row);
-    if (chain->retained.size() > retained_calls_max) {
-      const RowIndex oldest = chain->retained.front();
-      chain->retained.pop_front();
-      unset(oldest, flag::retained);
-      release_inputs(oldest);
+  return rows;
+}
+
+void Ledger::check_invariants() const {
+  DAG_CHECK(recorded_ <= sent_ && sent_ <= recorded_ + 1);
+  DAG_CHECK(rows_said_ <= rows_own_);
+  DAG_CHECK(said_last_ == std::nullopt || said_last_->number <= sent_);
+  for (const auto& [row, outcomes] : unrecorded_) {
+    DAG_CHECK(outcomes > recorded_ && outcomes <= sent_ + cuts_.size());
+  }
+  for (const auto& [from, message] : ahead_) DAG_CHECK(from > position_);
+  for (const Cut& cut : cuts_) {
+    StepEnd last;
+    for (const StepEnd& step : cut.steps) {
+      DAG_CHECK(last.entries <= step.entries);
+      DAG_CHECK(last.needs_first <= step.needs_first && last.needs <= step.needs);
+      last = step;
     }
-  } else if (chain != nullptr || !is(row, flag::grown)) {
-    release_inputs(row);
-  }
-  if (chain != nullptr) saves_changed(chain->group);
-  release_checkpoints(row);
-  maybe_let_go(row);
-}
-
-void Home::Impl::on(Life, const message::Keep& keep) {
-  for (const TaskId task : keep.tasks) {
-    const RowIndex row = table.find(task);
-    if (row == no_row || table[row].ghost || is(row, flag::let_go)) continue;
-    set(row, flag::kept | flag::wanted);
-    pressing = true;
-  }
-}
-
-void Home::Impl::on(Life, const message::Cancel& cancel) {
-  for (const TaskId task : cancel.tasks) {
-    const RowIndex row = table.find(task);
-    if (row == no_row || table[row].ghost || has_ended(row)) continue;
-    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, describe(row) + " was cancelled"},
-          flag::by_order);
+    DAG_CHECK(last.entries == cut.entries.size());
+    DAG_CHECK(last.needs_first == cut.needs_first.size() && last.needs == cut.needs.size());
   }
 }
 

@@ -451,7 +451,7 @@ void Home::Impl::let_go(RowIndex row) {
   drop_bytes(row);
   // For a row that was only named the cell has no bytes.
   if (options.several_processes && is(row, flag::known)) {
-    freed_later.emplace_back(steps_known + steps.size(), table.id(row));
+    ledger.free_later(table.id(row));
   }
   if (const RowIndex owner = owner_of(row); owner != row) consumer_done(owner);
 }

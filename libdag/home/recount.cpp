@@ -47,7 +47,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   std::vector<RowIndex> own;
   const auto end_settled = [&](RowIndex row, Outcome outcome) {
     set(row, flag::sent | flag::settled | flag::left);
-    ++rows_said;
+    ledger.row_recovered();
     ++counts.settled;
     const Next closed = table.apply(row, Closed{outcome});
     DAG_CHECK(closed.what == Do::tell);

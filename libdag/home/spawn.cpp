@@ -167,7 +167,7 @@ void Home::Impl::part_told(std::uint32_t part) {
 
 /// The record has more of the reports to the cell.
 void Home::Impl::parts_recorded() {
-  for (; !parts_told.empty() && parts_told.front().first <= outcomes_recorded; parts_told.pop_front())
+  for (; !parts_told.empty() && parts_told.front().first <= ledger.recorded(); parts_told.pop_front())
     part_told(parts_told.front().second);
 }
 

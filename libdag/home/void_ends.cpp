@@ -65,7 +65,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     undo(row, false);
     release_checkpoints(row);
     set(row, flag::vanished);
-    --rows_own;
+    ledger.row_vanished();
     if (is_call(row)) chain_of(row)->calls.erase(row);
     table.apply(row, Closed{Outcome::cancelled});
     answer_askers(row);
