@@ -157,6 +157,7 @@ void Home::Impl::on_crashes(const message::JobState* before) {
     }
     const Duration pause = backoff_after(retry, crashed.times, random);
     if (pause > Duration{0} && !pauses.contains(row)) pauses.schedule(row, now + pause);
+    if (pauses.contains(row)) to_decide.push_back(row);
   }
 }
 
@@ -445,6 +446,7 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
     if (taken.what != Do::decide) return;
     if (again_after->pause > Duration{0}) pauses.schedule(row, now + again_after->pause);
     if (is(row, flag::member)) member_down(row, Exit::failed, why);
+    to_decide.push_back(row);
     return put_tried(row);
   }
   Error error{why.code,

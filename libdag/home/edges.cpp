@@ -6,21 +6,8 @@
 
 namespace dag {
 
-using detail::ArgumentKind;
 using detail::Edge;
 using detail::EdgeKind;
-
-namespace {
-
-/// The cause that a task without a run names for a predecessor. A cancelled or skipped predecessor passes on
-/// its own cause, so the root is named and not the whole path to it.
-std::string cause_of(Outcome outcome, const Error& error) {
-  if (outcome == Outcome::skipped) return error.cause;  // None: a condition was not met.
-  if (!error.cause.empty() && outcome == Outcome::cancelled) return error.cause;
-  return error.what + (error.cause.empty() ? "" : "\n" + error.cause);
-}
-
-}  // namespace
 
 /// Sets up the home's data per row. The rows stay closed until open().
 void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
@@ -49,13 +36,13 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     if (table[row].ghost) continue;
     Note& note = notes[row];
     ledger.add_row();
-    if (is_save(row)) note.flags |= flag::presses;
+    if (is_save(row)) set(row, flag::presses);
     if (submitted && plan->shards > 1) {
       const std::span<const ShardIndex> shards = foreign_shards(row);
       note.consumers += static_cast<std::uint32_t>(shards.size());
     }
     // A client may ask for outputs that no task reads.
-    if (submitted && (note.consumers == 0 || fragment.policy(table[row].task).keep)) note.flags |= flag::kept;
+    if (submitted && (note.consumers == 0 || fragment.policy(table[row].task).keep)) set(row, flag::kept);
   }
   if (submitted) keep_unread_calls(part);
   if (submitted) consumed_there.resize(part.other_shards.size());
@@ -98,150 +85,6 @@ void Home::Impl::satisfy(RowIndex row) {
     default:
       break;
   }
-}
-
-/// The result of a conditional edge, by its place in the fragment.
-bool Home::Impl::condition(RowIndex predecessor, std::uint32_t edge) const {
-  const Row& about = table[predecessor];
-  const auto conditionals = table.part(about.part).conditionals_of(about.task);
-  const auto found = std::find_if(conditionals.begin(), conditionals.end(),
-                                  [&](const Part::Conditional& one) { return one.edge == edge; });
-  DAG_CHECK(found != conditionals.end());
-  const auto ordinal = static_cast<std::size_t>(found - conditionals.begin());
-  const Fact* known = fact(predecessor);
-  DAG_CHECK(known != nullptr);
-  return ordinal < known->conditions.size() && known->conditions[ordinal];
-}
-
-std::vector<EdgeResult> Home::Impl::edge_results(RowIndex row) const {
-  std::vector<EdgeResult> results;
-  const std::uint32_t first = table.fragment_of(table[row]).first_edge[table[row].task];
-  each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t i) {
-    EdgeResult result{edge.kind, word(predecessor).outcome, true};
-    if (edge.kind == EdgeKind::conditional && result.outcome == Outcome::finished) {
-      result.condition = condition(predecessor, first + i);
-    }
-    results.push_back(result);
-  });
-  return results;
-}
-
-Error Home::Impl::cancel_reason(RowIndex row) const {
-  Error error{ErrorCode::task_cancelled, "'" + table.name_of(table[row]) + "' was cancelled"};
-  bool found = false;
-  each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
-    if (found || edge.kind == EdgeKind::weak) return;
-    const Outcome outcome = word(predecessor).outcome;
-    if (outcome != Outcome::failed && outcome != Outcome::cancelled) return;
-    found = true;
-    const Fact* known = fact(predecessor);
-    error.what += ": '" + table.name_of(table[predecessor]) + "', which it needs, " +
-                  (outcome == Outcome::failed ? "failed" : "was cancelled");
-    if (known != nullptr && known->error) error.cause = cause_of(outcome, *known->error);
-  });
-  return error;
-}
-
-/// The error of the only row that it waits for.
-Error Home::Impl::error_before(RowIndex row) const {
-  Error error{ErrorCode::task_failed, describe(row) + " failed"};
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-    const Fact* known = fact(predecessor);
-    if (known != nullptr && known->error) error = *known->error;
-  });
-  return error;
-}
-
-/// With a cause when something failed; without one when a condition was not met.
-Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const {
-  std::vector<RowIndex> predecessors;
-  each_in(row,
-          [&](const Edge&, RowIndex predecessor, std::uint32_t) { predecessors.push_back(predecessor); });
-  Error error{ErrorCode::task_skipped, "'" + table.name_of(table[row]) +
-                                           "' was skipped: a condition was not met, or an input was missing"};
-  const auto look = [&](RowIndex predecessor) {
-    const Outcome outcome = word(predecessor).outcome;
-    const Fact* known = fact(predecessor);
-    if (!error.cause.empty() || outcome == Outcome::finished || known == nullptr || !known->error) return;
-    error.cause = cause_of(outcome, *known->error);
-  };
-  if (dag::decide(table.policy_of(table[row]).join, results, {}) != Decision::run) {
-    for (std::size_t i = 0; i < predecessors.size(); ++i) {
-      if (results[i].kind != EdgeKind::weak) look(predecessors[i]);
-    }
-    if (const ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
-        chain != nullptr && chain->next > 0) {
-      look(chain->calls[chain->next - 1]);
-    }
-    return error;
-  }
-  // It was to run, but its arguments are not complete.
-  for (const detail::Argument& argument : table.fragment_of(table[row]).arguments_of(table[row].task)) {
-    if (!is_input(argument.kind) || argument.kind == ArgumentKind::maybe) continue;
-    for (std::uint32_t k = 0; k < argument.count; ++k) look(predecessors[argument.first + k]);
-  }
-  return error;
-}
-
-/// A row whose predecessors have all ended and that is not plain. Called again whenever something that it
-/// waits for may have happened; changes nothing when that is not so.
-void Home::Impl::decide(RowIndex row) {
-  if (over || word(row).state != RowState::held || is(row, flag::vanished | flag::grown)) return;
-  if (state.cancelled) {
-    return close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
-  }
-  if (pauses.contains(row) || ledger.awaits_record(row)) return;
-  if (is(row, flag::member) && waits_for_group(row)) return;
-  const Policy& policy = table.policy_of(table[row]);
-  ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
-  std::vector<EdgeResult> results = edge_results(row);
-  if (chain != nullptr) {
-    if (chain->next >= chain->calls.size() || chain->calls[chain->next] != row) return;  // Not its turn.
-    // The call before it, when another fragment added that one, counts like one by a strong edge.
-    if (chain->next > 0)
-      results.push_back({EdgeKind::strong, word(chain->calls[chain->next - 1]).outcome, true});
-  }
-  const std::span<const detail::Argument> arguments =
-      table.fragment_of(table[row]).arguments_of(table[row].task);
-  switch (dag::decide(policy.join, results, arguments)) {
-    case Decision::skip:
-      return close(row, Outcome::skipped, skip_reason(row, results));
-    case Decision::cancel:
-      // A publish task stands for the kernel before it, so it fails with the kernel's error.
-      if (policy.publishes && results.front().outcome == Outcome::failed)
-        return close(row, Outcome::failed, error_before(row));
-      return close(row, Outcome::cancelled, cancel_reason(row));
-    case Decision::run:
-      break;
-  }
-  if (policy.starts_from_recorded() || careful) {
-    bool settled = true;
-    const RowIndex parent = parents[table[row].part];
-    if (parent != no_row && !is(parent, flag::grown_settled | flag::settled)) settled = false;
-    if (policy.starts_from_recorded()) {
-      each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
-        settled = settled && is(predecessor, flag::settled);
-      });
-    }
-    if (!settled && !is_planted(options.planted, Planted::effects_early)) {
-      set(row, flag::awaits_settled);
-      ledger.press();
-      return;
-    }
-    unset(row, flag::awaits_settled);
-  }
-  if (adopt(row) || waits_for_stopped(row) || waits_for_credit(row)) return;
-  if (word(row).attempt == Word::attempt_max) return close(row, Outcome::failed, no_more_attempts(row));
-  if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
-  if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
-  if (chain != nullptr && waits_for_save(*chain)) {
-    behind_saves.insert(row);
-    return;
-  }
-  if ((policy.effects == Effects::at_most_once || is_exclusive(row)) && !may_start(row)) return;
-  if (chain == nullptr) return start(row);
-  if (is_save(row) && !saves_here(*chain, row)) return close(row, Outcome::finished, {});
-  call_approved(row);
 }
 
 /// Ends a row without an attempt of it; `flags` are set if it had not ended.
@@ -416,7 +259,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   if (settled) {
     each_out(row, [&](detail::EdgeKind, RowIndex successor) {
       if (successor == no_row) return;
-      if (is(successor, flag::awaits_settled)) to_decide.push_back(successor);
+      if (is_held_for(successor, HeldFor::settled_inputs)) to_decide.push_back(successor);
     });
   }
 }

@@ -108,24 +108,41 @@ std::string Home::Impl::where_called(RowIndex row) const {
 }
 
 std::string Home::Impl::why_held(RowIndex row) const {
-  if (pauses.contains(row)) return "waits for its next try";
-  if (starts.awaits_lease(row)) return "may still run at a process that was lost, until its lease is over";
-  if (waits_for_stopped(row)) return "waits until its last attempt, which was told to stop, has ended";
-  if (starts.awaits_room(row)) return "waits until fewer run of those whose starts are recorded";
-  if (starts.begun(row)) return "waits until that it starts is recorded";
-  if (ledger.awaits_record(row)) return "waits until its failure is recorded";
-  if (behind_saves.contains(row)) return "waits until the save before it is recorded and has its copies";
-  if (is(row, flag::member)) {
-    const TaskGroup& group = group_of(row);
-    if (group.machine.held_back(child_of(group, row)))
-      return "waits for another member of its group '" + group.name + "', which is to be tried again";
-    if (is(row, flag::awaits_settled))
-      return "is in the group '" + group.name + "': waits until its inputs are recorded";
+  switch (notes[row].held_for) {
+    case HeldFor::nothing:
+      break;
+    case HeldFor::pause:
+      return "waits for its next try";
+    case HeldFor::failure_recorded:
+      return "waits until its failure is recorded";
+    case HeldFor::start_recorded:
+      return "waits until that it starts is recorded";
+    case HeldFor::slot:
+      return "waits until fewer run of those whose starts are recorded";
+    case HeldFor::lease:
+      return "may still run at a process that was lost, until its lease is over";
+    case HeldFor::stopped_attempt:
+      return "waits until its last attempt, which was told to stop, has ended";
+    case HeldFor::credit:
+      return "waits until more of the spawned tasks are recorded";
+    case HeldFor::save_recorded:
+      return "waits until the save before it is recorded and has its copies";
+    case HeldFor::group:
+      return "waits for another member of its group '" + group_of(row).name + "', which is to be tried again";
+    case HeldFor::settled_inputs:
+      return which_settled(row);
+    case HeldFor::actors_turn:
+      return why_not_called(row);
   }
-  if (is(row, flag::awaits_settled) && table.policy_of(table[row]).effects == Effects::pure)
-    return "waits until what spawned it is recorded";
-  if (is(row, flag::awaits_settled)) return "has effects: waits until its inputs are recorded";
-  return is_call(row) ? why_not_called(row) : "is held";
+  return "is held";
+}
+
+/// Rows wait for settled inputs for different reasons.
+std::string Home::Impl::which_settled(RowIndex row) const {
+  if (is(row, flag::member))
+    return "is in the group '" + group_of(row).name + "': waits until its inputs are recorded";
+  if (table.policy_of(table[row]).effects == Effects::pure) return "waits until what spawned it is recorded";
+  return "has effects: waits until its inputs are recorded";
 }
 
 /// The reason why a call does not run although it is the next one.
@@ -154,7 +171,7 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   one.outcome = word.state == RowState::ended ? word.outcome : Outcome::none;
   one.attempt = word.attempt == 0 && word.state != RowState::ended ? AttemptId{} : attempt_of(row);
   one.why = why(row);
-  if (const auto due = pauses.due_at(row); due && word.state == RowState::held)
+  if (const auto due = pauses.due_at(row); due && is_held_for(row, HeldFor::pause))
     one.why += ", in " + text_of(std::max(*due - at, Duration{0}));
   one.why += where_called(row);
   if (one.why.size() > why_bytes_max) one.why.resize(why_bytes_max);

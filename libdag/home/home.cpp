@@ -397,6 +397,7 @@ void Home::check_invariants() const {
   impl_->starts.check_invariants();
   impl_->stopped_attempts.check_invariants();
   impl_->ledger.check_invariants();
+  impl_->check_held_rows();
 }
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
 SpawnLoad Home::spawned_ahead() const { return impl_->spawned_ahead; }

@@ -1,9 +1,9 @@
 #pragma once
-// The state of a home, and the parts of its deciding, one file each: edges.cpp (readiness, ends), routes.cpp
-// (news between lanes), attempts.cpp (handing out, taking back, trying again), may_start.cpp (tasks that may
-// not run twice), lineage.cpp (where outputs lie, remaking, letting go), outcomes.cpp (exchange with the
-// cell), spawn.cpp, actors.cpp, call_order.cpp, recount.cpp, void_ends.cpp (undoing), checkpoints.cpp,
-// groups.cpp (restarts together). Included by those only.
+// The state of a home, and the parts of its deciding, one file each: edges.cpp (readiness, ends), decide.cpp
+// (whether a held row starts), routes.cpp (news between lanes), attempts.cpp (handing out, taking back,
+// trying again), may_start.cpp (tasks that may not run twice), lineage.cpp (where outputs lie, remaking,
+// letting go), outcomes.cpp (exchange with the cell), spawn.cpp, actors.cpp, call_order.cpp, recount.cpp,
+// void_ends.cpp (undoing), checkpoints.cpp, groups.cpp (restarts together). Included by those only.
 
 #include <deque>
 #include <map>
@@ -60,7 +60,6 @@ class Home::Impl {
   void keep_unread_calls(const Part& part);
   void open(RowIndex row);
   void satisfy(RowIndex row);
-  void decide(RowIndex row);
   void close(RowIndex row, Outcome outcome, std::optional<Error> error, std::uint32_t flags = 0);
   void note(RowIndex row, bool by_lane);
   void note_quick(RowIndex row, Duration ran);
@@ -69,11 +68,19 @@ class Home::Impl {
   /// Shards, except this one, where a row of ours has successors.
   std::span<const ShardIndex> foreign_shards(RowIndex row) const { return table.other_shards(row); }
   void ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled);
+
+  // ---- decide.cpp
+  void decide(RowIndex row);
+  bool ends_without_start(RowIndex row, const ActorChain* chain);
+  void start_unless_held(RowIndex row, const ActorChain* chain);
+  bool inputs_settled(RowIndex row) const;
   bool condition(RowIndex predecessor, std::uint32_t edge) const;
   std::vector<EdgeResult> edge_results(RowIndex row) const;
   Error cancel_reason(RowIndex row) const;
   Error error_before(RowIndex row) const;
   Error skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const;
+  bool is_true(HeldFor why, RowIndex row) const;
+  void check_held_rows() const;
 
   // ---- routes.cpp
   void add_graph();
@@ -309,8 +316,12 @@ class Home::Impl {
   // ---- Small helpers
   Word word(RowIndex row) const { return table.word(row); }
   bool is(RowIndex row, std::uint32_t flags) const { return (notes[row].flags & flags) != 0; }
-  void set(RowIndex row, std::uint32_t flags) { notes[row].flags |= flags; }
-  void unset(RowIndex row, std::uint32_t flags) { notes[row].flags &= ~flags; }
+  void set(RowIndex row, std::uint32_t flags) { notes[row].flags = (notes[row].flags | flags) & flag::all; }
+  void unset(RowIndex row, std::uint32_t flags) { notes[row].flags = notes[row].flags & ~flags & flag::all; }
+  void hold(RowIndex row, HeldFor why) { notes[row].held_for = why; }
+  bool is_held_for(RowIndex row, HeldFor why) const {
+    return word(row).state == RowState::held && notes[row].held_for == why;
+  }
   /// Visits reports on rows, one after another. Rows of the next reports come into the cache meanwhile, since
   /// graphs are larger than the cache.
   template <class Said, class Visit>
@@ -361,6 +372,7 @@ class Home::Impl {
   RowState told_state(RowIndex row) const;
   std::string why(RowIndex row) const;
   std::string why_held(RowIndex row) const;
+  std::string which_settled(RowIndex row) const;
   std::string where_called(RowIndex row) const;
   std::string why_not_called(RowIndex row) const;
   TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;

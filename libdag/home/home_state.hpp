@@ -42,11 +42,10 @@ enum : std::uint32_t {
   grown = 128,    ///< its attempt is fixed, and it becomes another task
   grown_sent = 256,
   grown_settled = 512,
-  awaits_settled = 1024,  ///< an effect that waits for its inputs to settle
-  published = 2048,       ///< the runner here serves its output
-  consumed = 4096,        ///< ghosts: its home was told that nothing here needs it
-  retained = 8192,        ///< a call whose inputs are kept for a rollback
-  known = 16384,          ///< there is a Fact about it
+  published = 2048,  ///< the runner here serves its output
+  consumed = 4096,   ///< ghosts: its home was told that nothing here needs it
+  retained = 8192,   ///< a call whose inputs are kept for a rollback
+  known = 16384,     ///< there is a Fact about it
   /// The row has only strong edges, none from it leads to a row with effects, and it was not spawned: when a
   /// lane has ended it, and has told the other shards, its end only has to be noted.
   lean = 32768,
@@ -60,14 +59,34 @@ enum : std::uint32_t {
   /// Its outcome is sent to the cell at once: a row of another shard waits for it to settle, or it is a save.
   presses = 8388608,
   lingers = 16777216,  ///< no task will read it; it stays while there is room
+  all = (1u << 28) - 1,
 };
 }
+
+/// The reason why a held row does not start. Home::Impl::decide() finds it each time that it looks at the
+/// row.
+enum class HeldFor : std::uint32_t {
+  nothing,  ///< no reason, or decide() has not looked at the row since it is held
+  pause,    ///< between two tries
+  failure_recorded,
+  start_recorded,  ///< the row may run only once, or not twice at a time
+  slot,            ///< fewer such rows must be started and not ended
+  lease,           ///< it may still run at a process that was lost
+  stopped_attempt,
+  credit,          ///< spawned tasks are too far ahead of the record
+  save_recorded,   ///< the save before the call, with its copies
+  group,           ///< another member of its group is to be tried again
+  settled_inputs,  ///< also the spawning of the row
+  actors_turn,     ///< another call is before it, or its object is not there
+};
 
 struct Note {
   /// Edges to rows here, other shards, and aliases that may still read the output.
   std::uint32_t consumers = 0;
-  std::uint32_t flags = 0;
+  std::uint32_t flags : 28 = 0;
+  HeldFor held_for : 4 = HeldFor::nothing;  ///< of no meaning unless the row is held
 };
+static_assert(sizeof(Note) == 8);  // Each row has one.
 
 /// Facts of a row beyond its word: kept for ghosts, and for every row that did not simply finish on a lane
 /// here.

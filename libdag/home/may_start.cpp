@@ -7,14 +7,20 @@ namespace dag {
 /// For a row whose starts are recorded, and that would start now. False: it does not, or not yet.
 bool Home::Impl::may_start(RowIndex row) {
   if (!starts.begun(row)) {
-    if (starts.has_room()) {
+    const bool room = starts.has_room();
+    if (room) {
       put_started(row);
     } else {
       starts.await_room(row);
     }
+    hold(row, room ? HeldFor::start_recorded : HeldFor::slot);
     return false;
   }
-  if (is_exclusive(row)) return !waits_for_leases(row);
+  if (is_exclusive(row)) {
+    const bool waits = waits_for_leases(row);
+    if (waits) hold(row, HeldFor::lease);
+    return !waits;
+  }
   if (starts.may_run(row)) return true;
   close(row, Outcome::failed,
         Error{ErrorCode::outcome_unknown,

@@ -325,7 +325,7 @@ void Home::Impl::own_settled(RowIndex row) {
     if (known.part == detail::none) return;
     const Part& part = table.part(known.part);
     for (RowIndex child = part.rows_begin; child < part.rows_end; ++child) {
-      if (is(child, flag::awaits_settled)) to_decide.push_back(child);
+      if (is_held_for(child, HeldFor::settled_inputs)) to_decide.push_back(child);
     }
   };
   const auto known = facts.find(row);
@@ -354,7 +354,8 @@ void Home::Impl::own_settled(RowIndex row) {
     }
   }
   each_out(row, [&](detail::EdgeKind, RowIndex successor) {
-    if (successor != no_row && is(successor, flag::awaits_settled)) to_decide.push_back(successor);
+    if (successor != no_row && is_held_for(successor, HeldFor::settled_inputs))
+      to_decide.push_back(successor);
   });
   ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
   if (chain != nullptr && chain->can_save && options.several_processes) {

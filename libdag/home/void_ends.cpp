@@ -130,7 +130,8 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   if (keeper) known->second.keeper = keeper;
   unpark(row);
   table[row].output.clear();
-  unset(row, flag::noted | flag::awaits_settled | flag::let_go | flag::lingers);
+  unset(row, flag::noted | flag::let_go | flag::lingers);
+  hold(row, HeldFor::nothing);
   if (known == facts.end()) return;
   Fact& what = known->second;
   if (keep_attempt) {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "libdag/job/explained.hpp"
+#include "tests/unit/home/one_home.hpp"
 #include "tests/unit/home/scripted.hpp"
 
 using namespace dag;
@@ -257,4 +258,29 @@ TEST_CASE("a task that became one that it spawned waits for that one, and runs n
   CHECK_THAT(one.why, Catch::StartsWith("becomes task 'last'"));
   REQUIRE(one.waits_for.size() == 1);
   CHECK(of(now, one.waits_for[0]).name == "last");
+}
+
+TEST_CASE(
+    "a held row names the reason that holds it now, and forgets it when an end before it does not count") {
+  OneHome one(both(), Effects::at_most_once);
+  const AttemptId second{{1, 1}, 2};
+  const auto why = [&] {
+    one.home->check_invariants();
+    return one.home->explain(one.c);
+  };
+  one.tell(one.ended(one.a, first, 1, 5));
+  one.tell(one.ended(one.b, first, 2, 6));
+  CHECK(why() == "has effects: waits until its inputs are recorded");
+  one.tell(one.not_ended(one.a, {1, 1}, 3));
+  CHECK(why() == "waits for task 'a' (0)");
+  one.tell(one.ended(one.a, second, 4, 5));
+  CHECK(why() == "has effects: waits until its inputs are recorded");
+  one.tell(one.settled(one.a, second, 5));
+  CHECK(why() == "has effects: waits until its inputs are recorded");
+  one.tell(one.settled(one.b, first, 6));
+  CHECK(why() == "waits until that it starts is recorded");
+  CHECK(one.starts() == 0);
+  one.tell(one.heard(2));
+  CHECK(one.starts() == 1);
+  CHECK_THAT(why(), Catch::StartsWith("was handed to "));
 }

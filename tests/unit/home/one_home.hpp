@@ -11,9 +11,9 @@ namespace dag::test {
 
 /// The home of c's shard alone: c reads a and b of another shard, whose home is played by the test.
 struct OneHome {
-  explicit OneHome(Representation representation) {
+  explicit OneHome(Representation representation, Effects effects = Effects::pure) {
     Names graph;
-    a = graph.task("a"), b = graph.task("b"), c = graph.task("c", {a, b});
+    a = graph.task("a"), b = graph.task("b"), c = graph.task("c", {a, b}, effects);
     auto made = std::make_shared<JobPlan>();
     made->job = JobId{7};
     made->graph = std::make_shared<const detail::Fragment>(graph.builder.sealed());
