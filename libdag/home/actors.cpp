@@ -110,7 +110,7 @@ bool Home::Impl::replay_wanted(const ActorChain& chain) const {
 
 /// The only place that changes an actor: takes one step towards the calls and outputs that need it.
 void Home::Impl::pump(ActorChain& chain) {
-  if (over || recounting || chain.busy) return;
+  if (over || recounting() || chain.busy) return;
   if (chain.approved != no_row &&
       (word(chain.approved).state != RowState::held || chain.next >= chain.calls.size() ||
        chain.calls[chain.next] != chain.approved)) {

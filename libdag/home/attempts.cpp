@@ -330,7 +330,7 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
   const bool of_earlier_home = record.attempt.epoch != options.epoch;
   if (ours) {
     stopped_is_gone(row, from, record.attempt);
-    if (of_earlier_home) came_back.insert(record.name());
+    if (of_earlier_home) earlier.came_back(record.name());
     const auto out = handed_out.find(row);
     const bool any = is_planted(options.planted, Planted::given_up_counts);
     if (out != handed_out.end() &&
@@ -473,7 +473,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
     if (input == no_row || attempt_of(input) != missing.attempt) continue;
     if (const auto known = facts.find(input); known != facts.end()) std::erase(known->second.holders, from);
   }
-  if (back.name.attempt.epoch != options.epoch) came_back.insert(back.name);
+  if (back.name.attempt.epoch != options.epoch) earlier.came_back(back.name);
   const auto out = handed_out.find(row);
   if (out != handed_out.end() && out->second.id == back.name.attempt && out->second.runner == from) {
     if (back.thief && !over) {

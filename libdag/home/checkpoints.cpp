@@ -39,7 +39,7 @@ bool Home::Impl::add_checkpoint(const OutcomeRecord& record, Life holder) {
   } else {
     saved.insert(at, {record, {holder}});
     // News that was for another home was passed on by that home.
-    if (!recounting) {
+    if (!recounting()) {
       say(record.task, record.attempt, [&] { return recorded::Saved{record.size_bytes, 0}; });
       copy_checkpoint({record, {holder}});
     }
@@ -148,7 +148,7 @@ void Home::Impl::checkpoints_lost(const message::JobState& before) {
     for (RowCheckpoint& one : saved) std::erase_if(one.holders, [&](Life life) { return !alive(life); });
     std::erase_if(saved, [](const RowCheckpoint& one) { return one.holders.empty(); });
   }
-  if (!recounting && (gone > 0 || state.term != before.term)) copy_checkpoints();
+  if (!recounting() && (gone > 0 || state.term != before.term)) copy_checkpoints();
 }
 
 }  // namespace dag

@@ -225,7 +225,7 @@ bool Home::Impl::is_true(HeldFor why, RowIndex row) const {
 
 /// After an event: no row is held for a reason that has passed.
 void Home::Impl::check_held_rows() const {
-  if (over || recounting) return;
+  if (over || recounting()) return;
   for (RowIndex row = 0; row < table.size(); ++row) {
     const bool held = !table[row].ghost && word(row).state == RowState::held;
     if (held && !is(row, flag::vanished | flag::grown)) DAG_CHECK(is_true(notes[row].held_for, row));

@@ -63,7 +63,7 @@ std::string Home::Impl::why(RowIndex row) const {
   }
   switch (word.state) {
     case RowState::waiting: {
-      if (recounting) return "waits for reports of the other processes after a loss";
+      if (recounting()) return "waits for reports of the other processes after a loss";
       std::string text = "waits for";
       std::size_t open = 0;
       each_in(row, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) {
@@ -262,7 +262,7 @@ void Home::Impl::explain_lanes(ProcessExplained& to) const {
 
 void Home::critical_path(Instant at, std::optional<PathLeft>& longest) {
   Impl& home = *impl_;
-  if (home.over || home.recounting || home.table.size() > CriticalPath::tasks_max) return;
+  if (home.over || home.recounting() || home.table.size() > CriticalPath::tasks_max) return;
   if (!home.critical_path.measure(*home.placement, at)) return;
   for (RowIndex row = 0; row < home.table.size(); ++row) {
     if (home.table[row].ghost || home.is(row, flag::vanished) || home.has_ended(row)) continue;

@@ -139,19 +139,17 @@ void Home::Impl::stop_member(RowIndex member, const std::string& why) {
 /// or has ended do not count any more; for our own attempts they would not anyway.
 void Home::Impl::overtake(const OutputName& attempt) {
   if (attempt.attempt.epoch == options.epoch) return;
-  came_back.insert(attempt);
-  overtaken.insert(attempt);
+  earlier.overtake(attempt);
 }
 
 /// All reports of running attempts are in. A member that runs nowhere and whose inputs are settled may have
 /// run and be lost: attempts of members that restart with it are not taken over.
 void Home::Impl::count_groups_again() {
   const auto runs_on = [&](RowIndex member) {
-    const auto found = offers.find(member);
-    return found != offers.end() &&
-           std::any_of(found->second.begin(), found->second.end(), [&](const Offer& offer) {
-             return alive(offer.from) && (!offer.running || !came_back.contains(offer.record.name()));
-           });
+    const EarlierAttempts::Offers& offers = earlier.offers_of(member);
+    return std::any_of(offers.begin(), offers.end(), [&](const EarlierAttempts::Offer& offer) {
+      return alive(offer.from) && (!offer.running || !earlier.is_back(offer.record.name()));
+    });
   };
   const auto could_run = [&](RowIndex member) {
     bool settled = true;
@@ -170,15 +168,12 @@ void Home::Impl::count_groups_again() {
       const bool starts_again = std::any_of(lost.begin(), lost.end(), [&](ChildId fallen) {
         return group.machine.restarts_with(fallen, child);
       });
-      const auto found = offers.find(member);
-      if (!starts_again || found == offers.end()) continue;
-      std::erase_if(found->second, [&](const Offer& offer) {
-        if (!offer.running) return false;  // It has ended.
+      if (!starts_again) continue;
+      for (const EarlierAttempts::Offer& offer : earlier.take_running(member)) {
         if (alive(offer.from))
           send(offer.from, message::Stop{plan->job, options.shard, options.epoch, offer.record.name()});
         overtake(offer.record.name());
-        return true;
-      });
+      }
     }
   }
 }

@@ -146,8 +146,8 @@ void Home::Impl::on_state(const message::JobState& newer) {
   }
   checkpoints_lost(before);
   copies_lost();
-  if (recounting) {
-    std::erase_if(asked, [&](Life life) { return !alive(life); });
+  if (recounting()) {
+    recount->lives_left(state.lives);
     recount_if_complete();
   }
   if (state.replicas > 1 && (state.term != before.term || state.lives != before.lives)) replicate_saves();
@@ -205,7 +205,7 @@ void Home::Impl::on_time() {
   for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
   for (const RowIndex row : stopped_attempts.take_due(now)) to_decide.push_back(row);
   drop_revived();
-  if (!recounting) look_for_leases_over();
+  if (!recounting()) look_for_leases_over();
 }
 
 /// Looks at everything that this event made worth looking at. Ends: each item is caused by a change of a row
@@ -219,7 +219,7 @@ void Home::Impl::finish_event() {
     } else if (!to_decide.empty()) {
       const RowIndex row = to_decide.front();
       to_decide.pop_front();
-      if (!recounting) decide(row);
+      if (!recounting()) decide(row);
     } else if (!heads_to_end.empty()) {
       const auto [head, tail] = heads_to_end.front();
       heads_to_end.pop_front();
@@ -236,19 +236,19 @@ void Home::Impl::finish_event() {
       const RowIndex row = to_place.front();
       to_place.pop_front();
       place_ready(row);
-    } else if (const RowIndex next = recounting ? no_row : starts.take_next(); next != no_row) {
+    } else if (const RowIndex next = recounting() ? no_row : starts.take_next(); next != no_row) {
       decide(next);
-    } else if (!credit_waiting.empty() && has_credit() && !recounting) {
+    } else if (!credit_waiting.empty() && has_credit() && !recounting()) {
       const RowIndex row = credit_waiting.extract(credit_waiting.begin()).value();
       if (word(row).state == RowState::ready) ready(row);
       decide(row);
-    } else if (const RowIndex row = recounting ? no_row : take_past_its_save(); row != no_row) {
+    } else if (const RowIndex row = recounting() ? no_row : take_past_its_save(); row != no_row) {
       decide(row);
     } else {
       break;
     }
   }
-  if (!recounting && !ended_elsewhere.empty()) deny_unended();
+  if (!recounting()) deny_unended();
   flush();
   for (auto& [life, names] : releases) {
     if (alive(life)) send(life, message::Release{plan->job, options.shard, options.epoch, std::move(names)});
@@ -348,7 +348,7 @@ std::optional<Instant> Home::wake_at() const {
   };
   for (const auto& [row, until] : impl_->revived) or_at(until);
   or_at(impl_->stopped_attempts.wake_at());
-  if (!impl_->recounting) or_at(impl_->starts.wake_at());
+  if (!impl_->recounting()) or_at(impl_->starts.wake_at());
   or_at(impl_->leaves_at());
   return at;
 }
@@ -397,12 +397,13 @@ void Home::check_invariants() const {
   impl_->starts.check_invariants();
   impl_->stopped_attempts.check_invariants();
   impl_->ledger.check_invariants();
+  impl_->earlier.check_invariants();
   impl_->check_held_rows();
 }
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
 SpawnLoad Home::spawned_ahead() const { return impl_->spawned_ahead; }
 const HomeOptions& Home::options() const { return impl_->options; }
-bool Home::recounting() const { return impl_->recounting; }
+bool Home::recounting() const { return impl_->recounting(); }
 HomeCounts Home::counts() const {
   HomeCounts counts = impl_->counts;
   counts.rows = impl_->ledger.rows();

@@ -15,8 +15,10 @@
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/outcome_rules.hpp"
 #include "libdag/home/critical_path.hpp"
+#include "libdag/home/earlier_attempts.hpp"
 #include "libdag/home/home_state.hpp"
 #include "libdag/home/ledger.hpp"
+#include "libdag/home/recount.hpp"
 #include "libdag/home/starts.hpp"
 #include "libdag/home/stopped_attempts.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
@@ -293,7 +295,6 @@ class Home::Impl {
   void recover(const message::Assign& assign, const message::JobState& state);
   void recount_if_complete();
   bool adopt(RowIndex row);
-  void add_offer(RowIndex row, Offer offer);
   bool offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from);
   bool names_hold(const std::vector<OutputName>& names) const;
   void deny_unended();
@@ -350,6 +351,7 @@ class Home::Impl {
     return facts[row];
   }
   bool alive(Life life) const;
+  bool recounting() const { return recount.has_value(); }
   bool runs(Life life) const;
   Life home_of(std::uint32_t shard) const { return state.homes[shard].home; }
   void send(Life to, JobMessage message) { effects.emplace_back(SendMessage{to, std::move(message)}); }
@@ -447,8 +449,6 @@ class Home::Impl {
   Losses losses;
   TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
   Starts starts;
-  /// Rows that an earlier home had run again, and that have not ended.
-  std::map<RowIndex, std::pair<Life, OutputName>> runs_elsewhere;
   std::set<RowIndex> behind_saves;      ///< calls that wait until the save before them has its copies
   std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again
   std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
@@ -495,16 +495,8 @@ class Home::Impl {
   std::deque<GroupMemberDown> members_down;
 
   // Recounting.
-  bool recounting = false;
-  std::set<Life> asked;
-  std::map<RowIndex, std::vector<Offer>> offers;
-  /// Rows that have ended by reports, while here they had not.
-  std::set<RowIndex> ended_elsewhere;
-  /// Attempts of earlier homes that ended or were returned: a report that comes later may still call them
-  /// running.
-  std::set<OutputName> came_back;
-  /// Attempts of `came_back` that were stopped because their group restarted: their ends do not count.
-  std::set<OutputName> overtaken;
+  std::optional<Recount> recount;  ///< only while it waits for reports
+  EarlierAttempts earlier;
   /// A spawned task took its process down, and its spawning is lost. Spawned anew it would have another id
   /// and be charged for the first time, again and again. So spawned tasks wait until their spawning is
   /// recorded.

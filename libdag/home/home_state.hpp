@@ -132,14 +132,6 @@ struct RowCheckpoint {
   std::vector<Life> holders;
 };
 
-/// A reported attempt that may count in place of a new one.
-struct Offer {
-  OutcomeRecord record;  ///< outcome none and no spawned part: it still runs
-  bool running = false;
-  bool bytes = false;
-  Life from;
-};
-
 struct ActorChain {
   std::uint32_t index = detail::none;
   std::uint32_t group = 0;

@@ -268,7 +268,7 @@ void Home::Impl::answer(const Asker& asker, RowIndex row) {
     if (available(owner)) {
       if (is(owner, flag::let_go)) revived[owner] = now + revived_for;
       located.holders = holders_of(owner);
-    } else if (is_save(owner) && !recounting) {
+    } else if (is_save(owner) && !recounting()) {
       // No task needs this state itself: the process that was to get a copy goes without, and an object comes
       // back from another one.
       located.lost = Error{ErrorCode::output_lost, "what the job actor had saved is not there any more"};
@@ -299,7 +299,7 @@ void Home::Impl::answer_askers(RowIndex row) {
 // ---- Making again
 
 void Home::Impl::remake(RowIndex row) {
-  if (over || recounting || again.contains(row)) return;
+  if (over || recounting() || again.contains(row)) return;
   say(row, [] { return recorded::OutputLost{}; });
   if (table.policy_of(table[row]).effects == Effects::at_most_once) {
     return fail_job({ErrorCode::output_lost,

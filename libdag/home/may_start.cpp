@@ -32,10 +32,7 @@ bool Home::Impl::may_start(RowIndex row) {
 /// For an exclusive row that would be run now, or again.
 bool Home::Impl::waits_for_leases(RowIndex row) {
   if (is_planted(options.planted, Planted::lease_not_waited_for)) return false;
-  const auto other = runs_elsewhere.find(row);
-  const bool elsewhere = other != runs_elsewhere.end() && alive(other->second.first) &&
-                         !came_back.contains(other->second.second);
-  return starts.waits_for_lease({row, again.contains(row), elsewhere}, now);
+  return starts.waits_for_lease({row, again.contains(row), earlier.still_runs(row, state.lives)}, now);
 }
 
 void Home::Impl::look_for_leases_over() {

@@ -234,12 +234,12 @@ void Home::Impl::wake_parked_by(RowIndex row) {
 
 /// When the next cut leaves; nothing when there is none, or one is under way.
 std::optional<Instant> Home::Impl::leaves_at() const {
-  if (recounting || over) return std::nullopt;
+  if (recounting() || over) return std::nullopt;
   return ledger.leaves_at(now, !behind_saves.empty() || !has_credit());
 }
 
 void Home::Impl::flush() {
-  if (!recounting && !over) ledger.greet();
+  if (!recounting() && !over) ledger.greet();
   if (leaves_at() != now) return;
   Ledger::Leaving cut = ledger.leave(now);
   message::Outcomes outcomes;

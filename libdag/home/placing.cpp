@@ -103,7 +103,7 @@ void Home::Impl::ready(RowIndex row) {
 void Home::Impl::place_ready(RowIndex row) {
   if (word(row).state != RowState::ready) return;  // Closed, or counted again, in the same event.
   const Priority priority = table.policy_of(table[row]).priority;
-  if (over || recounting) {
+  if (over || recounting()) {
     effects.emplace_back(MakeReady{row, priority});
     return;
   }

@@ -15,12 +15,10 @@ namespace dag {
 void Home::Impl::recover(const message::Assign& assign, const message::JobState& new_state) {
   state = new_state;
   places = message::lives_that_run(state);
-  recounting = true;
   starts.recounted(state.lives, now + reissue_after(options.lease));
-  if (!is_planted(options.planted, Planted::no_recount))
-    asked.insert(assign.asked.begin(), assign.asked.end());
-  std::erase_if(asked,
-                [&](Life life) { return !alive(life); });  // The state may be newer than the assignment.
+  const bool nobody = is_planted(options.planted, Planted::no_recount);
+  recount.emplace(nobody ? std::set<Life>{} : std::set<Life>(assign.asked.begin(), assign.asked.end()));
+  recount->lives_left(state.lives);  // The state may be newer than the assignment.
   add_graph();
   add_actors(*plan->graph);
   add_groups();
@@ -189,7 +187,7 @@ void Home::Impl::on(Life from, const message::Report& report) {
     const RowIndex row = table.find(running.name.task);
     const bool known =
         row != no_row && handed_out.contains(row) && handed_out.at(row).id == running.name.attempt;
-    if (known || came_back.contains(running.name)) continue;
+    if (known || earlier.is_back(running.name)) continue;
     if (row != no_row && again.contains(row) && again.at(row).out &&
         again.at(row).out->id == running.name.attempt) {
       continue;
@@ -199,41 +197,31 @@ void Home::Impl::on(Life from, const message::Report& report) {
                         word(row).state != RowState::running && word(row).state != RowState::ready;
     const bool excludes = row != no_row && !table[row].ghost && !is(row, flag::vanished) && is_exclusive(row);
     if (!useful && excludes) {
-      runs_elsewhere[row] = {from, running.name};  // It makes an output again, and cannot be ended.
+      earlier.runs(row, from, running.name);  // It makes an output again, and cannot be ended.
       continue;
     }
     if (!useful) {
       send(from, message::Stop{plan->job, options.shard, options.epoch, running.name});
       continue;
     }
-    Offer offer;
+    EarlierAttempts::Offer offer;
     offer.record.task = running.name.task;
     offer.record.attempt = running.name.attempt;
     offer.record.inputs = running.inputs;
     offer.running = true;
     offer.from = from;
-    add_offer(row, std::move(offer));
+    earlier.add(row, std::move(offer));
   }
   for (const message::TaskBits& some : report.ended) {
     some.each([&](TaskId task) {
       const RowIndex row = table.find(task);
-      if (row != no_row && !table[row].ghost && !has_ended(row)) ended_elsewhere.insert(row);
+      if (row != no_row && !table[row].ghost && !has_ended(row)) earlier.ended_elsewhere(row);
     });
   }
-  if (recounting) {
-    asked.erase(from);
+  if (recounting()) {
+    recount->reported(from);
     recount_if_complete();
   }
-}
-
-/// A report may be repeated.
-void Home::Impl::add_offer(RowIndex row, Offer offer) {
-  std::vector<Offer>& known = offers[row];
-  const bool repeated = std::any_of(known.begin(), known.end(), [&](const Offer& other) {
-    return other.from == offer.from && other.running == offer.running &&
-           other.record.name() == offer.record.name();
-  });
-  if (!repeated) known.push_back(std::move(offer));
 }
 
 /// Remembers an attempt of an earlier home that ended, for a row that has not been started. False: it is of
@@ -244,22 +232,22 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
                           !is(row, flag::grown | flag::vanished) && !handed_out.contains(row);
   const bool whole = !record.grew || record.spawned != nullptr;
   // A process that heard of NotEnded must not see this end count: its own ends might be recorded on it.
-  if (is(row, flag::denied) || overtaken.contains(record.name())) return false;
+  if (is(row, flag::denied) || earlier.is_overtaken(record.name())) return false;
   if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
-  add_offer(row, {record, false, bytes, from});
+  earlier.add(row, {record, false, bytes, from});
   // A lane that makes the row ready must ask the home. (The edge that the home itself satisfies is open
   // during a recount; later a lane may be faster, and then the offer was not needed.)
-  if (recounting) table.apply(row, Watched{});
+  if (recounting()) table.apply(row, Watched{});
   return true;
 }
 
 void Home::Impl::recount_if_complete() {
-  if (!recounting || !asked.empty()) return;
-  recounting = false;
+  if (!recounting() || !recount->complete()) return;
+  recount.reset();
   say({}, {}, [&] { return recorded::Recounted{options.shard, options.epoch}; });
   count_groups_again();
   // The home wants to look at the offers before a lane starts those rows.
-  for (const auto& [row, offered] : offers) table.apply(row, Watched{});
+  for (const RowIndex row : earlier.rows()) table.apply(row, Watched{});
   for (RowIndex row = 0; row < table.size(); ++row) open(row);
   for (ActorChain& chain : chains) {
     if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
@@ -287,10 +275,9 @@ bool Home::Impl::names_hold(const std::vector<OutputName>& names) const {
 
 /// Takes an attempt that was reported instead of issuing one.
 bool Home::Impl::adopt(RowIndex row) {
-  const auto found = offers.find(row);
-  if (found == offers.end()) return false;
-  std::vector<Offer> offered = std::move(found->second);
-  offers.erase(found);
+  using Offer = EarlierAttempts::Offer;
+  const EarlierAttempts::Offers offered = earlier.take(row);
+  if (offered.empty()) return false;
   // If an output is lost and its digest unknown, nobody could tell whether a remade output is the same. So it
   // is made now, by another attempt, and what was computed from it is void.
   const auto untold = [&](const Offer& offer) {
@@ -303,7 +290,7 @@ bool Home::Impl::adopt(RowIndex row) {
   for (const Offer& offer : offered) {
     const bool fits = names_hold(offer.record.inputs) || is_planted(options.planted, Planted::running_twice);
     if (!alive(offer.from) || !fits || untold(offer)) continue;
-    if (offer.running && came_back.contains(offer.record.name())) continue;
+    if (offer.running && earlier.is_back(offer.record.name())) continue;
     if (best == nullptr || worth(*best) < worth(offer)) best = &offer;
   }
   for (const Offer& offer : offered) {
@@ -347,21 +334,19 @@ bool Home::Impl::adopt(RowIndex row) {
 /// would wait for ever to be recorded; and outcomes that rest on these in turn, here too, would hold up
 /// everything behind them, perhaps the very row that has to end again.
 void Home::Impl::deny_unended() {
+  const std::set<RowIndex> ended = earlier.take_ended_elsewhere();
+  if (ended.empty()) return;
   std::vector<RowIndex> rows;
   gate.close([] {});
-  for (const RowIndex row : std::exchange(ended_elsewhere, {})) {
+  for (const RowIndex row : ended) {
     if (has_ended(row)) continue;
     table[row].told_by_home = true;
     rows.push_back(row);
   }
   gate.open();
   for (const RowIndex row : rows) {
-    const auto found = offers.find(row);
-    if (found == offers.end()) continue;
-    std::erase_if(found->second, [&](const Offer& offer) {
-      if (!offer.running) release(offer.from, offer.record.name());
-      return !offer.running;
-    });
+    for (const EarlierAttempts::Offer& offer : earlier.take_ended(row))
+      release(offer.from, offer.record.name());
   }
   tell_not_ended(rows);
 }

@@ -64,13 +64,13 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     if (careful) table.apply(child, Watched{});
   }
   // A recount first ends the rows that are recorded.
-  if (state.cancelled && !recounting) {
+  if (state.cancelled && !recounting()) {
     for (RowIndex child = first; child < end; ++child) {
       close(child, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"},
             flag::by_order);
     }
   }
-  if (!recounting) {
+  if (!recounting()) {
     for (RowIndex child = first; child < end; ++child) open(child);
   }
   if (becomes) to_send.push_back(row);

@@ -152,7 +152,7 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
 
 /// The row waits for predecessors that have not ended, or have not after all.
 void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
-  std::uint32_t open_edges = recounting ? 1 : 0;
+  std::uint32_t open_edges = recounting() ? 1 : 0;
   each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
     // If no lane has reported the end, edges that are not strong are still to be satisfied.
     const bool satisfied = is(predecessor, flag::noted) || edge.kind == detail::EdgeKind::strong;
