@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "libdag/base/check.hpp"
+#include "libdag/base/checks_itself.hpp"
 #include "libdag/graph/written_bytes.hpp"
 
 namespace dag {
@@ -247,6 +249,7 @@ void Cell::settle(std::uint32_t shard, OutcomeRecord said, std::map<std::uint32_
   const TaskId task = said.task;
   if (recountable_) log_[shard].push_back(task);
   if (said.outcome == Outcome::none) {
+    DAG_CHECK(!grown_.contains(task));
     if (recountable_) grown_.emplace(task, std::move(said));
     return;
   }
@@ -304,14 +307,21 @@ void Cell::tell_client(ClientId client, const Entry& entry) {
   effects_.emplace_back(std::move(tell));
 }
 
+/// As the present homes have said, and not recorded yet.
+std::uint64_t Cell::rows_open() const {
+  std::uint64_t open = 0;
+  for (std::uint32_t shard = 0; shard < streams_.size(); ++shard)
+    open += streams_[shard].rows_open + steps_.rows_waiting(shard);
+  return open;
+}
+
+bool Cell::is_heard_of_all() const {
+  return std::all_of(streams_.begin(), streams_.end(), [](const Stream& stream) { return stream.heard; });
+}
+
 void Cell::end_if_done(Instant now) {
-  counts_.open = 0;
-  bool all_heard = true;
-  for (std::uint32_t shard = 0; shard < streams_.size(); ++shard) {
-    counts_.open += streams_[shard].rows_open + steps_.rows_waiting(shard);
-    all_heard = all_heard && streams_[shard].heard;
-  }
-  if (done_ || !all_heard || counts_.open > 0) return;
+  counts_.open = rows_open();
+  if (done_ || !is_heard_of_all() || counts_.open > 0) return;
   done_ = true;
   say_over(now);
   effects_.emplace_back(JobEnded{std::nullopt, state_.cancelled});
@@ -435,6 +445,9 @@ std::vector<std::uint32_t> Cell::unread() const {
   return tasks;
 }
 
-std::vector<CellEffect> Cell::take_effects() { return std::exchange(effects_, {}); }
+std::vector<CellEffect> Cell::take_effects() {
+  if (checks_itself) check_invariants();
+  return std::exchange(effects_, {});
+}
 
 }  // namespace dag

@@ -137,6 +137,8 @@ class Cell : private RecordedOutcomes {
   std::vector<std::uint32_t> unread() const;
   static constexpr std::size_t unread_max = 4096;
   std::vector<CellEffect> take_effects();
+  /// Throws Bug when a rule is broken. The rules hold between two events.
+  void check_invariants() const;
 
  private:
   using Entry = RecordedOutcome;
@@ -206,6 +208,12 @@ class Cell : private RecordedOutcomes {
   void end_if_done(Instant now);
   void send(Life to, JobMessage message);
   bool alive(Life life) const;
+  void check_members() const;
+  void check_homes() const;
+  void check_counts() const;
+  void check_memory() const;
+  std::uint64_t rows_open() const;
+  bool is_heard_of_all() const;
 
   CellOptions options_;
   std::shared_ptr<const JobPlan> plan_;

@@ -81,6 +81,7 @@ std::optional<JobEnded> Cell::ended() const {
 
 CellSnapshot Cell::snapshot() const {
   DAG_CHECK(state_.version == 0 || recountable_);
+  check_invariants();  // Before it is written, and again when it was read.
   CellSnapshot whole;
   whole.plan = plan_;
   whole.leaders_run = options_.self_runs;
@@ -172,6 +173,7 @@ Cell::Cell(CellOptions options, const CellSnapshot& from, RecordSink& records)
   closed_ = from.closed;
   counts_ = from.counts;
   done_ = from.done;
+  check_invariants();
 }
 
 }  // namespace dag

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libdag/base/check.hpp"
+
 namespace dag {
 namespace {
 
@@ -188,7 +190,7 @@ std::uint64_t SaidSteps::first_open(const Stream& stream, std::uint64_t limit,
   return limit;
 }
 
-void SaidSteps::take(const RecordedOutcomes& recorded, const std::function<void(const RipeStep&)>& record) {
+std::vector<std::uint64_t> SaidSteps::ripe_below(const RecordedOutcomes& recorded) const {
   std::vector<std::uint64_t> limits;
   for (const Stream& stream : streams_) limits.push_back(stream.said);
   for (bool changed = true; changed;) {
@@ -199,6 +201,11 @@ void SaidSteps::take(const RecordedOutcomes& recorded, const std::function<void(
       limits[shard] = open;
     }
   }
+  return limits;
+}
+
+void SaidSteps::take(const RecordedOutcomes& recorded, const std::function<void(const RipeStep&)>& record) {
+  const std::vector<std::uint64_t> limits = ripe_below(recorded);
   using Step = message::OutcomeStep;
   for (std::uint32_t shard = 0; shard < streams_.size(); ++shard) {
     Stream& stream = streams_[shard];
@@ -212,6 +219,31 @@ void SaidSteps::take(const RecordedOutcomes& recorded, const std::function<void(
       if (++stream.taken == cut.first_step + cut.steps.size()) stream.cuts.pop_front();
     }
   }
+}
+
+// ---- Rules
+
+void SaidSteps::check_invariants(const RecordedOutcomes& recorded) const {
+  const std::vector<std::uint64_t> ripe = ripe_below(recorded);
+  for (std::size_t shard = 0; shard < streams_.size(); ++shard) {
+    check_stream(streams_[shard]);
+    DAG_CHECK(ripe[shard] == streams_[shard].taken);  // What may be recorded does not wait.
+  }
+}
+
+/// The waiting steps follow each other without a gap, behind the recorded ones.
+void SaidSteps::check_stream(const Stream& stream) {
+  std::uint64_t next = stream.taken, rows = 0;
+  for (const message::Outcomes& cut : stream.cuts) {
+    const bool is_first = &cut == &stream.cuts.front();
+    DAG_CHECK(cut.epoch == stream.epoch);
+    DAG_CHECK(is_first ? cut.first_step <= next : cut.first_step == next);
+    DAG_CHECK(cut.first_step + cut.steps.size() > next);
+    for (std::size_t step = next - cut.first_step; step < cut.steps.size(); ++step, ++next)
+      rows += cut.steps[step].rows;
+  }
+  DAG_CHECK(next == stream.said);
+  DAG_CHECK(rows == stream.rows_waiting);
 }
 
 }  // namespace dag

@@ -54,6 +54,9 @@ class SaidSteps {
   /// Takes out the steps that may be recorded, each home's in order.
   void take(const RecordedOutcomes& recorded, const std::function<void(const RipeStep&)>& record);
 
+  /// Throws Bug when a rule is broken.
+  void check_invariants(const RecordedOutcomes& recorded) const;
+
   /// Recorded steps of the present home.
   std::uint64_t taken(std::uint32_t shard) const { return streams_[shard].taken; }
   /// Rows in steps that are not recorded.
@@ -84,6 +87,9 @@ class SaidSteps {
   /// The number of the stream's first step below `limit` whose needs are not met; else `limit`.
   std::uint64_t first_open(const Stream& stream, std::uint64_t limit, const RecordedOutcomes& recorded,
                            const std::vector<std::uint64_t>& limits) const;
+  /// By shard: the number of the first step that may not be recorded yet.
+  std::vector<std::uint64_t> ripe_below(const RecordedOutcomes& recorded) const;
+  static void check_stream(const Stream& stream);
   bool awaited(TaskId task) const {
     return task.origin == 0 && task.index / 64 < awaited_.size() &&
            (awaited_[task.index / 64] >> task.index % 64 & 1) != 0;

@@ -260,6 +260,7 @@ void World::come_up_after(Duration pause, std::uint32_t index) {
 // ---- Effects
 
 void World::drain_cell() {
+  if (!options_.pace) cell_->check_invariants();
   check_closed(*cell_);
   for (CellEffect& effect : cell_->take_effects()) {
     if (auto* message = std::get_if<SendMessage>(&effect)) {
