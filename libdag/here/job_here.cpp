@@ -219,6 +219,7 @@ void JobHere::look_at_runner() {
 void JobHere::check_invariants() const {
   router_.check_invariants();
   for (const auto& [shard, here] : homes_) here->home.check_invariants();
+  runner_.check_invariants();
   if (!waiting_.empty()) return;  // Homes begin and end in steps.
   DAG_CHECK(homes_.size() == router_.homes().size());
   for (const auto& [shard, here] : homes_) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "libdag/base/check.hpp"
+#include "libdag/base/checks_itself.hpp"
+
 namespace dag {
 
 Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
@@ -164,7 +167,7 @@ void Runner::stop(const message::Stop& order) {
   const auto found = attempts_.find(order.name);
   const bool runs = found != attempts_.end() && found->second.started;
   if (found != attempts_.end()) {
-    for (auto& [name, sought] : sought_) sought.attempts.erase(order.name);
+    stop_waiting(order.name);
     if (runs) {
       stopping_[order.name] = {order.shard, needs_lease(found->second)};
       effects_.emplace_back(StopAttempt{order.name.task, order.name.attempt});
@@ -172,6 +175,11 @@ void Runner::stop(const message::Stop& order) {
     if (!is_planted(options_.planted, Planted::stop_forgotten)) attempts_.erase(found);
   }
   if (!runs && !stopping_.contains(order.name)) say_stopped(order.name, order.shard);
+}
+
+/// What is sought for nobody else is forgotten when it is looked at next.
+void Runner::stop_waiting(const OutputName& attempt) {
+  for (auto& [name, sought] : sought_) sought.attempts.erase(attempt);
 }
 
 void Runner::say_stopped(const OutputName& name, std::uint32_t shard) {
@@ -281,7 +289,7 @@ void Runner::supersede(std::uint32_t actor, AttemptId newest) {
       continue;
     }
     if (taken.started) effects_.emplace_back(StopAttempt{name.task, name.attempt});
-    for (auto& [sought_name, sought] : sought_) sought.attempts.erase(name);
+    stop_waiting(name);
     at = attempts_.erase(at);
   }
 }
@@ -373,7 +381,7 @@ void Runner::give_back(const OutputName& name, std::vector<OutputName> missing, 
   DAG_CHECK(found != attempts_.end());
   const std::uint32_t shard = found->second.lend.shard;
   attempts_.erase(found);
-  for (auto& [sought_name, sought] : sought_) sought.attempts.erase(name);
+  stop_waiting(name);
   const message::ShardHome& home = state_.homes[shard];
   send(home.home,
        message::Return{plan_->job, shard, home.epoch, name, std::move(missing), std::move(why), thief});
@@ -409,6 +417,9 @@ std::optional<Instant> Runner::wake_at() const {
   return at;
 }
 
-std::vector<RunnerEffect> Runner::take_effects() { return std::exchange(effects_, {}); }
+std::vector<RunnerEffect> Runner::take_effects() {
+  if (checks_itself) check_invariants();
+  return std::exchange(effects_, {});
+}
 
 }  // namespace dag

@@ -113,6 +113,8 @@ class Runner {
   void count_held(HeldSum& sum) const;
 
   std::vector<RunnerEffect> take_effects();
+  /// Throws Bug when a rule is broken. The rules hold between two events.
+  void check_invariants() const;
 
  private:
   struct Held {
@@ -170,8 +172,14 @@ class Runner {
   void send(Life to, JobMessage message);
   void send_ends();
   void stop(const message::Stop& order);
+  void stop_waiting(const OutputName& attempt);
   void say_stopped(const OutputName& name, std::uint32_t shard);
   bool alive(Life life) const;
+  void check_over() const;
+  void check_held() const;
+  void check_attempts() const;
+  void check_attempt(const OutputName& name, const Taken& taken) const;
+  void check_sought() const;
   /// `what` makes the event for the journal; it is not called when nothing listens.
   template <class What>
   void say(TaskId task, AttemptId attempt, Instant now, What&& what) {

@@ -28,7 +28,7 @@ void Runner::publish(OutcomeRecord record, Blob bytes) { hold(std::move(record),
 
 void Runner::hold(OutcomeRecord record, Blob bytes, bool ran_here) {
   Held& held = held_[record.name()];
-  if (!held.bytes && bytes) bytes_held_ += bytes.size_bytes();
+  if (bytes) bytes_held_ += bytes.size_bytes() - held.bytes.size_bytes();
   const OutcomeRecord before = std::exchange(held.record, std::move(record));
   if (bytes) held.bytes = std::move(bytes);
   held.ran_here = held.ran_here || ran_here;
