@@ -1,6 +1,7 @@
 #include "libdag/consensus/replica.hpp"
 
 #include "libdag/base/check.hpp"
+#include "libdag/base/checks_itself.hpp"
 
 namespace dag::consensus {
 
@@ -19,6 +20,7 @@ Replica::Replica(const ReplicaOptions& options, Stored stored, Instant now)
   if (const Term last = term_at(last_index()); last > vote_.term) vote_ = {last, std::nullopt};
   adopt_configuration();
   wait_for_election(now);
+  check_invariants();  // The disk may have anything.
 }
 
 void Replica::begin(Configuration genesis, Blob state, Instant now) {
@@ -80,7 +82,10 @@ void Replica::on_written(std::uint64_t number, Instant now) {
   if (role_ == Role::leader) settle(now);
 }
 
-std::vector<Effect> Replica::take_effects() { return std::exchange(effects_, {}); }
+std::vector<Effect> Replica::take_effects() {
+  if (checks_itself) check_invariants();
+  return std::exchange(effects_, {});
+}
 
 // ---- The log
 
@@ -144,6 +149,9 @@ void Replica::send_when_written(ProcessId to, Message message) {
 void Replica::write(StoredChange change) { effects_.emplace_back(Write{++writes_, std::move(change)}); }
 
 void Replica::write_entries(Index from) {
+  DAG_CHECK(from > base_index_ && from <= last_index());
+  DAG_CHECK(term_at(from) >= term_at(from - 1));
+  DAG_CHECK(term_at(last_index()) <= vote_.term);
   const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(from - base_index_ - 1);
   write(StoredEntries{from, {first, entries_.end()}});
   unwritten_.push_back({writes_, last_index(), term_at(last_index())});

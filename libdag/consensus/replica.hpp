@@ -195,6 +195,8 @@ class Replica {
   bool rests() const { return rests_; }
   Instant due() const { return due_; }
   std::vector<Effect> take_effects();
+  /// Throws Bug when a rule is broken. The rules hold between two events.
+  void check_invariants() const;
 
  private:
   struct Progress {
@@ -289,6 +291,13 @@ class Replica {
   Term term_at(Index index) const;
   Index first_kept(Index index) const;
   bool has(Index index) const;
+
+  // invariants.cpp
+  void check_log() const;
+  void check_disk() const;
+  void check_role() const;
+  void check_progress(const Progress& progress) const;
+  void check_coming() const;
 
   // Messages to others
   void send(ProcessId to, Message message);

@@ -235,6 +235,7 @@ void LogWorld::drain(Node& node) {
         effect);
     if (node.life != life) return;
   }
+  node.replica->check_invariants();
   if (options_.compact_every > 0 && node.replica->snapshot() &&
       node.applied >= node.replica->snapshot()->index + options_.compact_every) {
     node.replica->compact(node.applied, node.state.bytes());
