@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libdag/base/check.hpp"
+#include "libdag/base/checks_itself.hpp"
 #include "libdag/base/overloaded.hpp"
 #include "libdag/base/spawned.hpp"
 #include "libdag/wire/cell_log.hpp"
@@ -27,7 +29,10 @@ void CellReplica::begin(consensus::Configuration genesis, const CellSnapshot& st
   drain(now);
 }
 
-std::vector<CellReplicaEffect> CellReplica::take_effects() { return std::exchange(effects_, {}); }
+std::vector<CellReplicaEffect> CellReplica::take_effects() {
+  if (checks_itself) check_invariants();
+  return std::exchange(effects_, {});
+}
 
 // ---- The log
 
@@ -83,9 +88,16 @@ void CellReplica::install(const consensus::Snapshot& snapshot) {
   applied_ = snapshot.index;
   applied_bytes_ = 0;
   log_.on_quiet(is_quiet());
+  forget_known_ends();
+}
+
+/// The cell has heard of the death, so no leader has to tell it.
+void CellReplica::forget_known_ends() {
+  std::erase_if(ends_, [&](const auto& end) { return !is_member(end.first); });
 }
 
 void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, Instant now) {
+  DAG_CHECK(index == applied_ + 1);
   applied_ = index;
   applied_bytes_ += consensus::entry_bytes(entry);
   if (entry.type != consensus::EntryType::command) return;
@@ -101,7 +113,7 @@ void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, I
   }
   cell_->apply(std::move(command), entry.term, now);
   log_.on_quiet(is_quiet());
-  std::erase_if(ends_, [&](const auto& end) { return !is_member(end.first); });
+  forget_known_ends();
   take_cell_effects();
   // The leader before this one may have died before it could say so.
   if (!begins) return;

@@ -127,6 +127,8 @@ class CellReplica {
   consensus::Index applied() const { return applied_; }
   const consensus::Replica& log() const { return log_; }
   std::vector<CellReplicaEffect> take_effects();
+  /// Throws Bug when a rule is broken, here or in the log or the cell. The rules hold between two events.
+  void check_invariants() const;
 
  private:
   /// Passes records on only while this replica leads, so that none is recorded twice.
@@ -166,6 +168,9 @@ class CellReplica {
   bool is_long() const;
   void compact();
   void renew_lease(std::uint64_t number);
+  void forget_known_ends();
+  void check_leads() const;
+  void check_lives() const;
 
   const CellReplicaOptions options_;
   bool leads_ = false;

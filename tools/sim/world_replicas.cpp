@@ -206,6 +206,7 @@ void World::heard_up(Life life) {
 
 void World::drain_replica(Process& process) {
   const Life life = process.life;
+  process.replica->check_invariants();
   for (auto effects = process.replica->take_effects(); !effects.empty();
        effects = process.replica->take_effects()) {
     check_leader(process);
