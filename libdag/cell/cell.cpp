@@ -237,8 +237,10 @@ void Cell::tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, mes
 }
 
 void Cell::forget_tries(TaskId task) {
-  tried_.erase(task);
-  started_.erase(task);
+  if (!is_planted(options_.planted, Planted::settled_tries_kept)) {
+    tried_.erase(task);
+    started_.erase(task);
+  }
   for (std::vector<message::Crashed>* known : {&state_.crashed, &state_.suspects}) {
     std::erase_if(*known, [&](const message::Crashed& crashed) { return crashed.task == task; });
   }

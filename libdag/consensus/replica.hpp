@@ -61,6 +61,7 @@ enum class Planted : std::uint8_t {
   told_is_elected,          ///< a seat that is told to take over leads without asking for votes
   hands_over_early,         ///< a seat that lacks entries is told to take over
   hands_over_for_ever,      ///< a leader whose successor does not come takes no commands any more
+  flight_counted_twice,     ///< bytes on their way count twice. Only check_invariants sees it
 };
 
 struct ReplicaOptions {

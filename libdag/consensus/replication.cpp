@@ -108,7 +108,7 @@ void Replica::replicate_to(const Seat& seat, Progress& progress, bool beat, Inst
   if (append.entries.empty() && !beat) return;
   if (bytes > 0) {
     progress.in_flight.emplace_back(progress.next - 1, bytes);
-    progress.in_flight_bytes += bytes;
+    progress.in_flight_bytes += planted(Planted::flight_counted_twice) ? 2 * bytes : bytes;
   }
   send(seat.node, std::move(append));
 }

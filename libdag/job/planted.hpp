@@ -49,6 +49,11 @@ enum class Planted : std::uint8_t {
   cut_not_closed,   ///< outcomes are recorded before their predecessors
   stop_forgotten,   ///< a runner keeps an attempt that was stopped before a lane had begun it
   lease_kept,       ///< a process renews its lease when nothing runs under it any more
+  // Only the machine's own check_invariants sees these.
+  released_bytes_counted,  ///< bytes of released outputs count as held
+  stopped_attempt_waits,   ///< a stopped attempt goes on waiting for its inputs
+  settled_tries_kept,      ///< the cell remembers tries and starts of tasks that are settled
+  known_deaths_kept,       ///< a copy keeps ends of lives that its cell has buried
 };
 
 }  // namespace dag

@@ -93,6 +93,7 @@ void CellReplica::install(const consensus::Snapshot& snapshot) {
 
 /// The cell has heard of the death, so no leader has to tell it.
 void CellReplica::forget_known_ends() {
+  if (is_planted(options_.planted, Planted::known_deaths_kept)) return;
   std::erase_if(ends_, [&](const auto& end) { return !is_member(end.first); });
 }
 

@@ -167,7 +167,7 @@ void Runner::stop(const message::Stop& order) {
   const auto found = attempts_.find(order.name);
   const bool runs = found != attempts_.end() && found->second.started;
   if (found != attempts_.end()) {
-    stop_waiting(order.name);
+    if (!is_planted(options_.planted, Planted::stopped_attempt_waits)) stop_waiting(order.name);
     if (runs) {
       stopping_[order.name] = {order.shard, needs_lease(found->second)};
       effects_.emplace_back(StopAttempt{order.name.task, order.name.attempt});

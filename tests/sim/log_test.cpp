@@ -34,7 +34,7 @@ TEST_CASE("each bug that is planted into a log is found") {
   }
   if (sanitized) return;  // A planted bug may break anything; and the rare ones take thousands of seeds.
   for (const sim::Mutant& mutant : sim::mutants()) {
-    if (mutant.world != "log") continue;
+    if (mutant.world != "log" || mutant.is_inside) continue;
     CAPTURE(mutant.name);
     CHECK(sim::find(mutant, 40'000));
   }

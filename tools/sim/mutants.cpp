@@ -79,6 +79,18 @@ const std::vector<Mutant>& mutants() {
     IN_LOG(hands_over_early);
     IN_LOG(hands_over_for_ever);
 #undef IN_LOG
+#define INSIDE(bug, world) list.push_back({#bug, world, Planted::bug, consensus::Planted::nothing, {}, true})
+    INSIDE(released_bytes_counted, "jobs");
+    INSIDE(stopped_attempt_waits, "jobs");
+    INSIDE(settled_tries_kept, "cells");
+    INSIDE(known_deaths_kept, "cells");
+#undef INSIDE
+    list.push_back({"flight_counted_twice",
+                    "log",
+                    Planted::nothing,
+                    consensus::Planted::flight_counted_twice,
+                    {},
+                    true});
     return list;
   }();
   return all;

@@ -21,6 +21,8 @@ struct Mutant {
   consensus::Planted in_log = consensus::Planted::nothing;
   /// For a mutant of another world: runs a seed with it.
   std::function<ChaosResult(std::uint64_t seed)> run = {};
+  /// Nothing outside the machine shows it: only check_invariants finds it.
+  bool is_inside = false;
 };
 
 /// Mutants of the worlds that need no CAF.
