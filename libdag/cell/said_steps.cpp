@@ -227,7 +227,7 @@ void SaidSteps::check_invariants(const RecordedOutcomes& recorded) const {
   const std::vector<std::uint64_t> ripe = ripe_below(recorded);
   for (std::size_t shard = 0; shard < streams_.size(); ++shard) {
     check_stream(streams_[shard]);
-    DAG_CHECK(ripe[shard] == streams_[shard].taken);  // What may be recorded does not wait.
+    DAG_CHECK(ripe[shard] == streams_[shard].taken);  // No step waits that may be recorded.
   }
 }
 

@@ -65,7 +65,7 @@ void Runner::check_sought() const {
       return std::find(sought.holders.begin(), sought.holders.end(), life) != sought.holders.end();
     };
     DAG_CHECK(!sought.asked || is_holder(*sought.asked));
-    DAG_CHECK(!sought.asked || !sought.home_asked);  // One question at a time.
+    DAG_CHECK(!sought.asked || !sought.home_asked);  // Questions go out one at a time.
     DAG_CHECK(std::none_of(sought.gone.begin(), sought.gone.end(), is_holder));
     for (const OutputName& waits : sought.attempts) {
       const auto taken = attempts_.find(waits);

@@ -177,7 +177,7 @@ void Runner::stop(const message::Stop& order) {
   if (!runs && !stopping_.contains(order.name)) say_stopped(order.name, order.shard);
 }
 
-/// What is sought for nobody else is forgotten when it is looked at next.
+/// Inputs that no other attempt waits for are forgotten when they are looked at next.
 void Runner::stop_waiting(const OutputName& attempt) {
   for (auto& [name, sought] : sought_) sought.attempts.erase(attempt);
 }
