@@ -99,7 +99,7 @@ void GatewayMachine::refuse(Life to, std::uint64_t number, Error why) {
 
 KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job, Instant now) {
   KeptJob* const found = jobs_.find(job);
-  if (found != nullptr && (found->leads || found->over())) return found;
+  if (found != nullptr && (found->leads() || found->over())) return found;
   if (found != nullptr) {
     send_elsewhere(from, number, job, *found, now);
     return nullptr;
@@ -140,7 +140,7 @@ void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
   KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
   // The job has ended, and its outputs may still be on their way: the leader has them.
-  if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
+  if (!job->leads() && !job->is_closed()) return send_elsewhere(from, ask.number, ask.job, *job, now);
   if (ask.attaches) {
     job->attached.insert(from);
   } else {
@@ -152,7 +152,7 @@ void GatewayMachine::ask(Life from, const client::AskFollow& ask, Instant now) {
   reply.job = ask.job;
   answer(from, std::move(reply));
   for (const std::uint32_t task : ask.tasks) want(from, {ask.job, task});
-  if (job->over() && job->speaking.empty())
+  if (job->over() && job->ended()->speaking.empty())
     effects_.emplace_back(SendToClient{from, client::JobEnded{ask.job, job->error, job->counts}});
 }
 
@@ -169,7 +169,7 @@ void GatewayMachine::ask(Life from, const client::AskNodes& ask, Instant now) {
       node.jobs =
           static_cast<std::uint32_t>(std::count_if(jobs_.awake().begin(), jobs_.awake().end(), [&](JobId id) {
             const KeptJob& job = jobs_.at(id);
-            return job.leads && !job.over();
+            return job.leads() && !job.over();
           }));
     }
     reply.nodes.insert(life == self_ ? reply.nodes.begin() : reply.nodes.end(), std::move(node));
@@ -186,7 +186,8 @@ void GatewayMachine::ask(Life from, const client::AskJobs& ask, Instant now) {
     reply.jobs.push_back(info(*ask.job, *job, now, true));
   } else {
     for (const auto& [id, job] : jobs_.all()) {
-      if (job.leads || job.over() || no_quorum(id, job, now)) reply.jobs.push_back(info(id, job, now, false));
+      if (job.leads() || job.over() || no_quorum(id, job, now))
+        reply.jobs.push_back(info(id, job, now, false));
     }
     for (const JobId id : unread_) {
       if (jobs_.peek(id) != nullptr) continue;
@@ -218,10 +219,10 @@ void GatewayMachine::ask(Life from, const client::AskCancel& ask, Instant now) {
   job->cancelling.push_back({from, ask.number, now + cancel_within});
   if (job->over() || job->cancelled) return answer_cancelling(ask.job, *job);
   // If the record has copies, on_led reports when a majority has the cancelling.
-  if (job->begun || job->recorded) effects_.emplace_back(CancelJob{ask.job});
+  if (job->begun() || job->recorded) effects_.emplace_back(CancelJob{ask.job});
   if (job->recorded) return;
   job->cancelled = true;
-  if (!job->begun) return end_before_it_began(ask.job, *job, now);
+  if (!job->begun()) return end_before_it_began(ask.job, *job, now);
   answer_cancelling(ask.job, *job);
 }
 
@@ -283,7 +284,7 @@ std::optional<Life> GatewayMachine::client_of(JobId job) const {
 std::vector<TaskProgress> GatewayMachine::progress_of(const KeptJob& job) {
   std::vector<TaskProgress> progress;
   for (const Worker& worker : job.workers) {
-    if (job.closed || worker.phase != Worker::Phase::up) continue;
+    if (job.is_closed() || worker.phase != Worker::Phase::up) continue;
     for (auto at = job.progress.lower_bound({worker.life, ""});
          at != job.progress.end() && at->first.first == worker.life; ++at)
       progress.push_back(at->second);
@@ -295,10 +296,10 @@ std::vector<TaskProgress> GatewayMachine::progress_of(const KeptJob& job) {
 }
 
 JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now, bool in_full) const {
-  JobInfo info{id,         job.name,  job.phase,    job.counts, (job.over() ? job.ended : now) - job.accepted,
+  JobInfo info{id,         job.name,  job.phase(),  job.counts, job.last_moment(now) - job.accepted,
                {},         job.error, std::nullopt, {},         job.total,
                job.retries};
-  if (job.leads && !job.closed) info.copies = job.recorded ? job.copies : std::vector{self_.process};
+  if (job.leads() && !job.is_closed()) info.copies = job.recorded ? job.copies : std::vector{self_.process};
   if (in_full && job.details) {
     info.details = job.details;
     info.details->progress = progress_of(job);
@@ -309,7 +310,7 @@ JobInfo GatewayMachine::info(JobId id, const KeptJob& job, Instant now, bool in_
   }
   for (const Worker& worker : job.workers) {
     info.workers.push_back({worker.life, worker.node.process, worker.pid,
-                            worker.phase == Worker::Phase::up && !job.closed, worker.end});
+                            worker.phase == Worker::Phase::up && !job.is_closed(), worker.end});
   }
   return info;
 }

@@ -146,6 +146,8 @@ class GatewayMachine {
   std::optional<Life> client_of(JobId job) const;
   /// To be called after each event.
   std::vector<GatewayEffect> take_effects();
+  /// Throws Bug when a rule is broken. The rules hold between two events.
+  void check_invariants() const;
   /// For tests: all jobs, and which of them are awake.
   const KeptJobs& jobs() const { return jobs_; }
 
@@ -245,6 +247,7 @@ class GatewayMachine {
   std::optional<Error> no_quorum(JobId id, const KeptJob& job, Instant now) const;
   void step_down(JobId id, KeptJob& job, Instant now);
   void hand_over(JobId id, KeptJob& job);
+  void let_hosts_go(JobId id, KeptJob& job);
   std::shared_ptr<const JobPlan> plan_of(JobId id, const KeptJob& job, std::size_t shards) const;
 
   /// The node is up, is not draining and is no witness.
@@ -277,6 +280,7 @@ class GatewayMachine {
   void give_up(JobId id, KeptJob& job, Error why, Instant now);
   void end(JobId id, KeptJob& job, JobPhase phase, Instant now);
   void close(JobId id, KeptJob& job);
+  void rest_or_close(JobId id, KeptJob& job);
   void ask_for(JobId id, KeptJob& job, std::uint32_t task, std::optional<Life> who);
   std::optional<RetryOf> retry_of(const KeptJob& job) const;
   void gather_results(JobId id, KeptJob& job);
@@ -298,6 +302,8 @@ class GatewayMachine {
   static std::vector<TaskProgress> progress_of(const KeptJob& job);
   JobInfo info(JobId id, const KeptJob& job, Instant now, bool in_full) const;
   Worker* find(KeptJob& job, Life node, std::uint32_t number);
+  void check_clients(JobId id, const KeptJob& job) const;
+  void check_results_bytes() const;
 
   const Life self_;
   const std::uint32_t pid_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libdag/base/check.hpp"
+#include "libdag/base/checks_itself.hpp"
 #include "libdag/gateway/gateway.hpp"
 #include "libdag/keeper/job_story.hpp"
 
@@ -43,7 +45,7 @@ bool GatewayMachine::is_new_crash(JobId job, TaskId task, std::uint32_t number) 
 void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, const JobCounts& counts,
                               Instant now) {
   KeptJob* const found = jobs_.find(id);
-  if (found == nullptr || found->over() || !found->leads) return;
+  if (found == nullptr || found->over() || !found->leads()) return;
   KeptJob& job = *found;
   job.counts = counts;
   if (stopped) job.error = stopped;
@@ -59,7 +61,7 @@ void GatewayMachine::on_ended(JobId id, const std::optional<Error>& stopped, con
 void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
   unread_.erase(id);
   KeptJob* const found = jobs_.find(id);
-  if (found == nullptr || found->over() || !found->leads) return;
+  if (found == nullptr || found->over() || !found->leads()) return;
   // Where there can be no other copy, nothing will come of it.
   if (found->recorded && nodes_.size() > 2) return step_down(id, *found, now);
   found->error = why;
@@ -73,11 +75,10 @@ void GatewayMachine::end_before_it_began(JobId id, KeptJob& job, Instant now) {
 }
 
 void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
-  job.phase = phase;
-  job.ended = now;
+  job.end(phase, now);
   job.progress.clear();
   job.crashes_told.clear();
-  if (job.begun) {
+  if (job.begun()) {
     tell_end(id, job, now);
   } else {
     send_to_followers(
@@ -91,20 +92,23 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
   }
   answer_cancelling(id, job);
   if (job.detached) job.kept_until = now + results_limits_.kept_for;
-  if (job.begun && may_be_asked(job)) {
-    gather_results(id, job);
-  } else if (!job.begun && job.kept_until) {
-    job.at_rest = true;  // There are no results, but others ask how it ended, and it can be retried.
-    stop_workers(id, job);
-  } else {
-    close(id, job);
-  }
+  if (!job.begun()) return rest_or_close(id, job);
+  may_be_asked(job) ? gather_results(id, job) : close(id, job);
+}
+
+/// A job that never began has no results, but others ask how it ended, and it can be retried.
+void GatewayMachine::rest_or_close(JobId id, KeptJob& job) {
+  if (!job.kept_until) return close(id, job);
+  job.again_at.clear();
+  job.must_have_ended().stage = KeptJob::Over::Stage::rests;
+  stop_workers(id, job);
 }
 
 void GatewayMachine::close(JobId id, KeptJob& job) {
-  if (std::exchange(job.closed, true)) return;
-  if (job.begun || job.recorded) effects_.emplace_back(CloseJob{id});
-  if (!job.at_rest) stop_workers(id, job);
+  if (job.is_closed()) return;
+  if (job.begun() || job.recorded) effects_.emplace_back(CloseJob{id});
+  if (!job.is_at_rest()) stop_workers(id, job);
+  job.must_have_ended().stage = KeptJob::Over::Stage::closed;
   forget_results(job);
   job.again_at.clear();
   job.graph.reset();
@@ -119,6 +123,7 @@ std::vector<GatewayEffect> GatewayMachine::take_effects() {
   }
   while (ended_.size() > ended_jobs_max) forget_oldest();
   jobs_.let_sleep();
+  if (checks_itself) check_invariants();
   return std::exchange(effects_, {});
 }
 
@@ -132,7 +137,7 @@ void GatewayMachine::forget_oldest() {
   if (job->is_followed()) return;
   job->kept_until.reset();  // Newer ones need the room.
   close_if_unwanted(oldest, *job);
-  if (job->closed) jobs_.erase(oldest);
+  if (job->is_closed()) jobs_.erase(oldest);
 }
 
 }  // namespace dag

@@ -24,7 +24,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
     job.detached = news.submission.detached;
     job.representation = news.plan->representation;
     job.recorded = true;
-    job.leads = false;
+    job.state = KeptJob::Following{};
     job.accepted = now - news.age;
     job.counts.open = job.graph->size();
   }
@@ -39,40 +39,45 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   }
   if (news.cancelled && !std::exchange(job.cancelled, true)) {
     answer_cancelling(id, job);
-    if (news.leads && job.leads && !job.begun && !job.over()) return end_before_it_began(id, job, now);
+    if (news.leads && job.leads() && !job.begun() && !job.over()) return end_before_it_began(id, job, now);
   }
   if (!news.leads) {
-    if (job.leads) step_down(id, job, now);
+    if (job.leads()) step_down(id, job, now);
     return hand_over(id, job);
   }
-  if (job.leads) return;
-  job.leads = true;
+  if (job.leads()) return;
+  const auto* const followed = std::get_if<KeptJob::Following>(&job.state);
+  const bool was_refused = followed != nullptr && followed->refused;
+  const bool was_over = job.over();
+  job.lead(news.begun && !was_refused);
   job.term = news.term;
   if (job.submitter) {
     accept(id, job);
   } else if (!job.client && !news.submission.detached) {
     job.client_until = now + client_grace;
   }
-  if (job.closed) return close_again(id);
-  if (job.refused) {
+  if (job.is_closed()) return close_again(id);
+  if (was_refused) {
     job.error =
         Error{ErrorCode::no_quorum, "it was refused because its record had not got its copies in time", {}};
     job.client.reset();
     job.client_until.reset();
     return end(id, job, JobPhase::cancelled, now);
   }
-  job.begun = job.begun || news.begun;
-  if (job.cancelled && !job.begun) {
+  if (job.cancelled && !job.begun()) {
     end_before_it_began(id, job, now);
     // The leader before this one may have had some started.
     return stop_workers_everywhere(id);
   }
-  if (job.begun && !job.over()) job.phase = JobPhase::running;
+  if (was_over && !job.begun()) {  // Clients were told how it ended.
+    rest_or_close(id, job);
+    return stop_workers_everywhere(id);
+  }
   job.earlier = std::move(news.lives);
   bury_earlier(id, job);
   start_workers(id, job, now);
   for (const std::uint32_t task : std::exchange(job.wanted, {})) ask_for(id, job, task, job.client);
-  if (job.over()) gather_results(id, job);
+  if (was_over) gather_results(id, job);
 }
 
 /// Closes a job again: the close may have been lost with the lead, and the next leader went on.
@@ -95,8 +100,8 @@ void GatewayMachine::accept(JobId id, KeptJob& job) {
 }
 
 void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
-  job.leads = false;
-  if (job.closed) return;
+  job.follow();
+  if (job.is_closed()) return;
   for (const Worker& worker : job.workers) {
     if (worker.phase <= Worker::Phase::up) job.had_started_at.insert(worker.node);
   }
@@ -112,12 +117,16 @@ void GatewayMachine::step_down(JobId id, KeptJob& job, Instant now) {
   job.attached.clear();
   // The next leader tells the job's followers, and keeps its results.
   forget_results(job);
-  job.gathers = job.at_rest = false;
 }
 
 /// Until another leader is known the processes go on: this node may come to lead again.
 void GatewayMachine::hand_over(JobId id, KeptJob& job) {
-  if (!job.record_gone && (!job.leader || *job.leader == self_.process)) return;
+  const bool record_gone = job.over() && job.ended()->record_gone;
+  if (!record_gone && (!job.leader || *job.leader == self_.process)) return;
+  let_hosts_go(id, job);
+}
+
+void GatewayMachine::let_hosts_go(JobId id, KeptJob& job) {
   for (const Life host : std::exchange(job.had_started_at, {}))
     effects_.emplace_back(SendToKeeper{host, keeper::AnotherLeads{id}});
 }
@@ -127,9 +136,11 @@ void GatewayMachine::on_record_over(JobId id, Instant now) {
   KeptJob* const found = jobs_.find(id);
   if (found == nullptr) return;
   KeptJob& job = *found;
-  job.record_gone = true;
-  hand_over(id, job);
-  if (job.over()) return;
+  let_hosts_go(id, job);
+  if (KeptJob::Over* const over = job.ended()) {
+    over->record_gone = true;
+    return;
+  }
   for (const auto& [client, number] : job.waiting) send_elsewhere(client, number, id, job, now);
   for (const Cancelling& one : job.cancelling) send_elsewhere(one.client, one.number, id, job, now);
   if (job.submitter) {

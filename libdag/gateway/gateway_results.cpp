@@ -13,14 +13,14 @@ void GatewayMachine::want(Life from, const client::Want& want) {
   };
   if (found == nullptr) return lost({ErrorCode::job_unknown, "no such job: " + to_string(want.job)});
   KeptJob& job = *found;
-  if (job.closed) {
+  if (job.is_closed()) {
     return lost(job.error.value_or(
         Error{ErrorCode::output_released, "what " + to_string(want.job) + " has left is not kept any more"}));
   }
   if (job.client != from && !job.attached.contains(from)) return;
   if (const auto known = job.results.find(want.task); known != job.results.end()) {
     effects_.emplace_back(SendToClient{from, known->second});
-  } else if (want.task < job.graph->size() && job.leads && (job.begun || job.recorded)) {
+  } else if (want.task < job.graph->size() && job.leads() && (job.begun() || job.recorded)) {
     ask_for(want.job, job, want.task, from);
   } else if (job.client == from && want.task < job.graph->size()) {
     job.wanted.insert(want.task);
@@ -30,12 +30,12 @@ void GatewayMachine::want(Life from, const client::Want& want) {
 void GatewayMachine::ask_for(JobId id, KeptJob& job, std::uint32_t task, std::optional<Life> who) {
   const auto [asked, is_new] = job.asked.try_emplace(task);
   if (who) asked->second.insert(*who);
-  if (is_new) effects_.emplace_back(WantOutput{id, task, job.at_rest});
+  if (is_new) effects_.emplace_back(WantOutput{id, task, job.is_at_rest()});
 }
 
 void GatewayMachine::on_settled(JobId id, client::TaskSettled settled) {
   KeptJob* const found = jobs_.find(id);
-  if (found == nullptr || found->closed) return;
+  if (found == nullptr || found->is_closed()) return;
   KeptJob& job = *found;
   for (const Life who : std::exchange(job.asked[settled.task], {}))
     effects_.emplace_back(SendToClient{who, settled});
@@ -49,13 +49,14 @@ void GatewayMachine::on_unread(JobId job, std::vector<std::uint32_t> tasks) {
 }
 
 void GatewayMachine::keep_result(KeptJob& job, client::TaskSettled settled) {
-  if (job.results.contains(settled.task)) return;
+  if (job.results.contains(settled.task) || job.spilling.contains(settled.task)) return;
   const bool has_room = job.results.size() + job.spilling.size() < results_max;
   if (has_room && results_bytes_ + settled.output.size_bytes() <= results_limits_.bytes_max) {
     results_bytes_ += settled.output.size_bytes();
     job.results.emplace(settled.task, std::move(settled));
   } else if (has_room && results_limits_.spills) {
-    if (job.spilling.insert(settled.task).second) effects_.emplace_back(SpillResult{std::move(settled)});
+    job.spilling.insert(settled.task);
+    effects_.emplace_back(SpillResult{std::move(settled)});
   } else {
     release_result(job, std::move(settled));
   }
@@ -63,7 +64,12 @@ void GatewayMachine::keep_result(KeptJob& job, client::TaskSettled settled) {
 
 /// If the job has a client: its processes have the output, and stay.
 void GatewayMachine::release_result(KeptJob& job, client::TaskSettled settled) {
-  if (!job.detached) return void(job.gathers = false);
+  if (!job.detached) {
+    KeptJob::Over* const over = job.ended();
+    if (over != nullptr && over->stage == KeptJob::Over::Stage::gathers)
+      over->stage = KeptJob::Over::Stage::stays;
+    return;
+  }
   settled.output = {};
   settled.error = Error{ErrorCode::output_released,
                         "it was released when its job had ended: its node keeps results of " +
@@ -93,9 +99,11 @@ void GatewayMachine::forget_results(KeptJob& job) {
   job.results.clear();
   job.spilled.clear();
   job.spilling.clear();
-  job.to_gather.clear();
   job.asked.clear();
-  job.rest_at.reset();
+  if (KeptJob::Over* const over = job.ended()) {
+    over->to_gather.clear();
+    over->rest_at.reset();
+  }
 }
 
 void GatewayMachine::send_to_followers(const KeptJob& job, const ClientMessage& message) {
@@ -106,8 +114,8 @@ void GatewayMachine::send_to_followers(const KeptJob& job, const ClientMessage& 
 void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) {
   KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
-  if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
-  if (job->closed) {
+  if (!job->leads() && !job->is_closed()) return send_elsewhere(from, ask.number, ask.job, *job, now);
+  if (job->is_closed()) {
     return refuse(
         from, ask.number,
         {ErrorCode::output_released, "what " + to_string(ask.job) + " has left is not kept any more",
@@ -130,35 +138,42 @@ void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) 
 }
 
 void GatewayMachine::gather_results(JobId id, KeptJob& job) {
-  if (!job.begun || !job.graph) return;
-  job.to_gather = results_of(*job.graph);
-  const bool has_others = job.to_gather.size() < job.graph->size();
-  if (job.client && has_others) job.rest_at = job.ended + asks_within;
-  if (job.detached) job.to_gather.insert(job.to_gather.end(), job.unread.begin(), job.unread.end());
-  std::reverse(job.to_gather.begin(), job.to_gather.end());  // The first are asked for first.
-  job.gathers = true;
+  if (!job.begun() || !job.graph) return;
+  KeptJob::Over& over = job.must_have_ended();
+  over.to_gather = results_of(*job.graph);
+  const bool has_others = over.to_gather.size() < job.graph->size();
+  if (job.client && has_others) over.rest_at = over.at + asks_within;
+  if (job.detached) over.to_gather.insert(over.to_gather.end(), job.unread.begin(), job.unread.end());
+  std::reverse(over.to_gather.begin(), over.to_gather.end());  // The first are asked for first.
+  over.stage = KeptJob::Over::Stage::gathers;
   gather_more(id, job);
 }
 
 void GatewayMachine::gather_more(JobId id, KeptJob& job) {
-  while (job.gathers && !job.to_gather.empty() &&
-         job.asked.size() + job.spilling.size() < results_coming_max) {
-    const std::uint32_t task = job.to_gather.back();
-    job.to_gather.pop_back();
+  KeptJob::Over* const over = job.ended();
+  if (over == nullptr || over->stage != KeptJob::Over::Stage::gathers) return;
+  while (!over->to_gather.empty() && job.asked.size() + job.spilling.size() < results_coming_max) {
+    const std::uint32_t task = over->to_gather.back();
+    over->to_gather.pop_back();
     if (!job.results.contains(task)) ask_for(id, job, task, std::nullopt);
   }
   rest_if_gathered(id, job);
 }
 
-/// Or nothing is to come.
+/// Nothing is to come, or no results are gathered.
 bool GatewayMachine::is_gathered(const KeptJob& job) {
-  return !job.gathers || (job.to_gather.empty() && job.asked.empty() && job.spilling.empty());
+  const KeptJob::Over* const over = job.ended();
+  const bool gathers = over != nullptr && (over->stage == KeptJob::Over::Stage::gathers ||
+                                           over->stage == KeptJob::Over::Stage::rests);
+  return !gathers || (over->to_gather.empty() && job.asked.empty() && job.spilling.empty());
 }
 
 /// The record of the job stays, so that small results outlive this node.
 void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
-  if (!job.gathers || !is_gathered(job) || !job.leads || job.closed || job.at_rest || job.rest_at) return;
-  job.at_rest = true;
+  KeptJob::Over* const over = job.ended();
+  if (over == nullptr || over->stage != KeptJob::Over::Stage::gathers || over->rest_at) return;
+  if (!is_gathered(job)) return;
+  over->stage = KeptJob::Over::Stage::rests;
   job.again_at.clear();
   stop_workers(id, job);
 }
@@ -166,7 +181,7 @@ void GatewayMachine::rest_if_gathered(JobId id, KeptJob& job) {
 bool GatewayMachine::may_be_asked(const KeptJob& job) { return job.is_followed() || job.kept_until; }
 
 void GatewayMachine::close_if_unwanted(JobId id, KeptJob& job) {
-  if (job.over() && job.leads && !may_be_asked(job)) close(id, job);
+  if (job.over() && job.leads() && !may_be_asked(job)) close(id, job);
 }
 
 void GatewayMachine::stop_workers(JobId id, KeptJob& job) {

@@ -10,7 +10,7 @@ namespace dag {
 void GatewayMachine::ask(Life from, const client::AskRetry& ask, Instant now) {
   const KeptJob* job = known(from, ask.number, ask.job, now);
   if (job == nullptr) return;
-  if (!job->leads && !job->closed) return send_elsewhere(from, ask.number, ask.job, *job, now);
+  if (!job->leads() && !job->is_closed()) return send_elsewhere(from, ask.number, ask.job, *job, now);
   const std::string name = to_string(ask.job);
   if (!job->detached) {
     return refuse(
@@ -23,12 +23,12 @@ void GatewayMachine::ask(Life from, const client::AskRetry& ask, Instant now) {
         from, ask.number,
         {ErrorCode::usage, name + " has not ended", "wait for it, or cancel it: dag cancel " + name});
   }
-  if (job->closed || !programs_.contains(job->launch.program)) {
+  if (job->is_closed() || !programs_.contains(job->launch.program)) {
     return refuse(from, ask.number,
                   {ErrorCode::output_released, name + " is not kept any more, so it cannot be retried",
                    "submit it again; results_kept_for of dagd says how long jobs are kept"});
   }
-  const bool all_done = job->phase == JobPhase::finished && job->counts.failed == 0;
+  const bool all_done = job->phase() == JobPhase::finished && job->counts.failed == 0;
   if (ask.only_unfinished && all_done) {
     return refuse(from, ask.number,
                   {ErrorCode::usage, name + " finished: it has no task that failed, was cancelled or skipped",
@@ -45,7 +45,7 @@ void GatewayMachine::look_at_retries(Instant now) {
   look_at_retries_at_ = now + gathered_pause;
   for (const WaitingRetry& one : std::exchange(retries_waiting_, {})) {
     const KeptJob* job = jobs_.peek(one.ask.job);
-    const bool is_here = job != nullptr && job->leads && !job->closed;
+    const bool is_here = job != nullptr && job->leads() && !job->is_closed();
     if (is_here && now < one.until && !is_gathered(*job)) {
       retries_waiting_.push_back(one);
     } else if (is_here) {
@@ -65,7 +65,7 @@ void GatewayMachine::submit_again(Life from, const client::AskRetry& ask, const 
   again.supervise_all = job.representation == Representation::supervised;
   again.detached = true;
   again.retries = ask.job;
-  again.only_unfinished = ask.only_unfinished && job.begun;
+  again.only_unfinished = ask.only_unfinished && job.begun();
   if (!takes_jobs(self_)) return refuse(from, ask.number, why_no_jobs());
   if (jobs_given_ == std::numeric_limits<std::uint32_t>::max())
     return refuse(from, ask.number, out_of_handles());

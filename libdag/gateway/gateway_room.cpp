@@ -9,7 +9,7 @@ namespace dag {
 bool GatewayMachine::others_wait_for_room(JobId id, Life node) const {
   return std::any_of(jobs_.awake().begin(), jobs_.awake().end(), [&](JobId other) {
     const KeptJob& job = jobs_.at(other);
-    return other != id && job.leads && !job.begun && !job.over() && job.again_at.contains(node) &&
+    return other != id && job.leads() && !job.begun() && !job.over() && job.again_at.contains(node) &&
            !job.has_process();
   });
 }
@@ -26,12 +26,13 @@ void GatewayMachine::look_for_room(JobId id, KeptJob& job, std::size_t& asked, I
   for (auto at = job.again_at.begin(); at != job.again_at.end();) {
     if (at->second > now) {
       ++at;
-    } else if (!job.begun && !job.over() && asked++ >= room_asked_max) {
+    } else if (!job.begun() && !job.over() && asked++ >= room_asked_max) {
       wait_for_room(job, at++->first, now);
     } else {
       const Life node = at->first;
       at = job.again_at.erase(at);
-      if (job.leads && !job.closed && !job.at_rest && runs_jobs(node)) start_worker(id, job, node);
+      if (job.leads() && !job.is_closed() && !job.is_at_rest() && runs_jobs(node))
+        start_worker(id, job, node);
     }
   }
 }

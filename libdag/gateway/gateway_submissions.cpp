@@ -79,7 +79,7 @@ void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
   job.detached = job.detached || ask.kept;
   if (recorded_) {
     job.recorded = true;
-    job.leads = false;
+    job.state = KeptJob::Following{};
     job.submitter = {from, ask.number};
     effects_.emplace_back(RecordJob{plan_of(ask.job, job, nodes_.size()),
                                     Submission{job.launch, job.detached, 0, job.key, job.retries},
@@ -128,7 +128,8 @@ void GatewayMachine::on_program(ProgramId program, const std::optional<Error>& r
 std::set<ProgramId> GatewayMachine::needed_programs() const {
   std::set<ProgramId> needed;
   for (const auto& [id, job] : jobs_.all()) {
-    if (!job.closed && !job.record_gone) needed.insert(job.launch.program);
+    const bool record_gone = job.over() && job.ended()->record_gone;
+    if (!job.is_closed() && !record_gone) needed.insert(job.launch.program);
   }
   for (const auto& [client, submission] : waiting_for_program_) needed.insert(submission.launch.program);
   for (const Spreading& one : spreading_) needed.insert(one.submission.launch.program);

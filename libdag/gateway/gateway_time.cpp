@@ -11,7 +11,7 @@ void GatewayMachine::on_time(Instant now) {
   for (const JobId id : jobs_.awake()) {
     KeptJob& job = jobs_.at(id);
     if (job.submitter && now >= job.accepted + accept_within) {
-      job.refused = true;
+      std::get<KeptJob::Following>(job.state).refused = true;
       const auto [client, number] = *std::exchange(job.submitter, std::nullopt);
       refuse(client, number,
              {ErrorCode::no_quorum,
@@ -20,10 +20,12 @@ void GatewayMachine::on_time(Instant now) {
               "`dag node list` shows who is there; look with `dag ls` before you submit it again"});
     }
     refuse_cancelling(id, job, now);
-    if (!job.speaking.empty() && now >= job.ask_speaking_at) ask_speaking(id, job, now);
-    if (job.rest_at && now >= *job.rest_at) {
-      job.rest_at.reset();
-      rest_if_gathered(id, job);
+    if (KeptJob::Over* const over = job.ended()) {
+      if (!over->speaking.empty() && now >= over->ask_speaking_at) ask_speaking(id, job, now);
+      if (over->rest_at && now >= *over->rest_at) {
+        over->rest_at.reset();
+        rest_if_gathered(id, job);
+      }
     }
     for (std::optional<Instant>* until : {&job.client_until, &job.kept_until}) {
       if (!*until || now < **until) continue;
@@ -46,10 +48,12 @@ std::optional<Instant> GatewayMachine::wake_at() const {
   if (const auto due = jobs_.due(); due && (!wake || *due < *wake)) wake = due;
   for (const JobId id : jobs_.awake()) {
     const KeptJob& job = jobs_.at(id);
-    for (const std::optional<Instant>& until : {job.until(), job.rest_at}) {
+    const KeptJob::Over* const over = job.ended();
+    for (const auto& until : {job.until(), over == nullptr ? std::nullopt : over->rest_at}) {
       if (until && (!wake || *until < *wake)) wake = until;
     }
-    if (!job.speaking.empty() && (!wake || job.ask_speaking_at < *wake)) wake = job.ask_speaking_at;
+    const bool speaks = over != nullptr && !over->speaking.empty();
+    if (speaks && (!wake || over->ask_speaking_at < *wake)) wake = over->ask_speaking_at;
     const Instant accept = job.accepted + accept_within;
     if (job.submitter && (!wake || accept < *wake)) wake = accept;
     for (const Cancelling& one : job.cancelling) {

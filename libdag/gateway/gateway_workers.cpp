@@ -45,12 +45,12 @@ void GatewayMachine::on_nodes(std::vector<Claim> nodes, Instant now, Hearings he
   }
   for (const JobId id : jobs_.awake()) {
     KeptJob& job = jobs_.at(id);
-    if (job.closed || !job.leads) continue;
+    if (job.is_closed() || !job.leads()) continue;
     for (const auto& [life, claim] : nodes_) {
       const auto was = before.find(life);
       const bool is_new = was == before.end();
       if (is_new) tell_of_workers(id, job, life);
-      if (job.at_rest || !runs_jobs(life) || !(is_new || was->second.load.draining)) continue;
+      if (job.is_at_rest() || !runs_jobs(life) || !(is_new || was->second.load.draining)) continue;
       if (is_new || comes_back(job, life)) start_worker(id, job, life);
     }
     const std::size_t workers = job.workers.size();  // More are added on the way.
@@ -100,7 +100,7 @@ void GatewayMachine::retire_workers(JobId id, KeptJob& job) {
   const bool others = std::any_of(job.workers.begin(), job.workers.end(), [&](const Worker& worker) {
     return worker.phase == Worker::Phase::up && runs_jobs(worker.node);
   });
-  if (!others || job.closed || job.at_rest) return;
+  if (!others || job.is_closed() || job.is_at_rest()) return;
   for (Worker& worker : job.workers) {
     const bool goes =
         worker.phase <= Worker::Phase::up && nodes_.contains(worker.node) && !runs_jobs(worker.node);
@@ -112,7 +112,7 @@ void GatewayMachine::retire_workers(JobId id, KeptJob& job) {
 /// A job of one task has no work for two processes until the task spawns others. Further processes are
 /// requested when the job has not ended after `others_after`.
 void GatewayMachine::start_workers(JobId id, KeptJob& job, Instant now) {
-  const bool one_first = is_small(*job.graph) && !job.begun && job.earlier.empty();
+  const bool one_first = is_small(*job.graph) && !job.begun() && job.earlier.empty();
   std::optional<Life> first;
   if (runs_jobs(self_)) first = self_;
   for (const auto& [life, claim] : nodes_) {
@@ -132,6 +132,7 @@ void GatewayMachine::start_worker(JobId id, KeptJob& job, Life node) {
   worker.node = node;
   worker.number = number;
   job.workers.push_back(std::move(worker));
+  job.again_at.erase(node);
   effects_.emplace_back(SendToKeeper{node, keeper::StartWorker{id, number, job.term, job.launch}});
 }
 
@@ -195,7 +196,7 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
     if (refused->why.code == ErrorCode::limit_reached) {
       KeptJob& waits = *job;
       waits.workers.erase(waits.workers.begin() + (worker - waits.workers.data()));
-      if (!waits.begun && !waits.over()) waits.error = refused->why;
+      if (!waits.begun() && !waits.over()) waits.error = refused->why;
       wait_for_room(waits, from, now);
       return begin_if_ready(refused->job, waits, now);
     }
@@ -210,11 +211,11 @@ void GatewayMachine::on_keeper_message(Life from, const KeeperMessage& any, Inst
 void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant now) {
   KeptJob* const found = jobs_.find(up.job);
   Worker* worker = found == nullptr ? nullptr : find(*found, from, up.number);
-  if (found != nullptr && !found->leads) {
+  if (found != nullptr && !found->leads()) {
     found->had_started_at.insert(from);
     return hand_over(up.job, *found);
   }
-  if (worker == nullptr || found->closed || found->at_rest) {
+  if (worker == nullptr || found->is_closed() || found->is_at_rest()) {
     // The process was requested by a leader that has ended it since.
     effects_.emplace_back(SendToKeeper{from, keeper::StopWorkers{up.job}});
     return;
@@ -227,7 +228,7 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
   worker->pid = up.pid;
   effects_.emplace_back(LifeAt{up.life, up.endpoint});
   tell_other_nodes(job, *worker, whereabouts(up.job, *worker));
-  if (!job.begun) {
+  if (!job.begun()) {
     begin_if_ready(up.job, job, now);
   } else {
     introduce(up.job, job, *worker);
@@ -238,7 +239,7 @@ void GatewayMachine::on_worker_up(Life from, const keeper::WorkerUp& up, Instant
 
 void GatewayMachine::on_unheard(Life from, const keeper::Unheard& news, Instant now) {
   KeptJob* const found = jobs_.find(news.job);
-  if (from != self_ && (found == nullptr || !found->leads)) return;
+  if (from != self_ && (found == nullptr || !found->leads())) return;
   std::map<Life, Instant>& known = from == self_ ? unheard_ : found->unheard[from];
   const std::map<Life, Instant> before = std::exchange(known, {});
   for (const Life life : news.lives) {
@@ -250,7 +251,7 @@ void GatewayMachine::on_unheard(Life from, const keeper::Unheard& news, Instant 
 /// Pairs of this node and the job's processes that are up, where one does not hear the other, and since when.
 std::vector<std::pair<Apart, Instant>> GatewayMachine::silences(const KeptJob& job) const {
   std::vector<std::pair<Apart, Instant>> found;
-  if (!job.leads || job.closed || !job.begun) return found;
+  if (!job.leads() || job.is_closed() || !job.begun()) return found;
   const auto is_up = [&](Life life) {
     return std::any_of(job.workers.begin(), job.workers.end(), [&](const Worker& worker) {
       return worker.phase == Worker::Phase::up && worker.life == life;
@@ -315,8 +316,8 @@ void GatewayMachine::tell_of_workers(JobId id, const KeptJob& job, Life node) {
 }
 
 void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
-  if (job.closed || job.at_rest) return;
-  if (job.begun) return stop_if_deserted(id, job, now);
+  if (job.is_closed() || job.is_at_rest()) return;
+  if (job.begun()) return stop_if_deserted(id, job, now);
   BeginJob begin;
   begin.submitted = job.accepted;
   for (const Worker& worker : job.workers) {
@@ -324,8 +325,7 @@ void GatewayMachine::begin_if_ready(JobId id, KeptJob& job, Instant now) {
     if (worker.phase == Worker::Phase::up) begin.lives.push_back(worker.life);
   }
   if (begin.lives.empty()) return stop_if_deserted(id, job, now);
-  job.begun = true;
-  job.phase = JobPhase::running;
+  job.begin();
   job.error.reset();
   for (const Worker& worker : job.workers) {
     if (worker.phase == Worker::Phase::up) introduce(id, job, worker);
@@ -365,7 +365,7 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
                                  bool replace, Instant now) {
   worker.phase = Worker::Phase::down;
   if (down.end != ProcessEnd::stopped_by_us) worker.end = down.text;
-  if (job.at_rest && down.end == ProcessEnd::stopped_by_us) down.text = "its job has ended";
+  if (job.is_at_rest() && down.end == ProcessEnd::stopped_by_us) down.text = "its job has ended";
   replace = replace && worker.replaced;
   const Life node = worker.node, life = worker.life;
   std::erase(job.earlier, life);
@@ -377,9 +377,9 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
   tell_other_nodes(job, worker,
                    keeper::WorkerDown{id, keeper::for_your_knowledge, life, down.end, {}, {}, std::nullopt});
   // Also for an ended job whose outputs may be asked for: lost outputs are made again.
-  if (!job.closed && job.begun) effects_.emplace_back(JobLifeDown{id, std::move(down)});
+  if (!job.is_closed() && job.begun()) effects_.emplace_back(JobLifeDown{id, std::move(down)});
   effects_.emplace_back(ForgetLife{life});
-  if (job.closed || job.at_rest) return;
+  if (job.is_closed() || job.is_at_rest()) return;
   if (charged && !job.budget.spend(now)) {
     return give_up(id, job,
                    {ErrorCode::process_crashed,
@@ -404,7 +404,7 @@ void GatewayMachine::stop_if_deserted(JobId id, KeptJob& job, Instant now) {
 /// For an ended job: clients that wait for an output hear that it cannot be made again.
 void GatewayMachine::give_up(JobId id, KeptJob& job, Error why, Instant now) {
   if (!job.over()) job.error = why;
-  if (job.begun) {
+  if (job.begun()) {
     effects_.emplace_back(StopJob{id, std::move(why)});
   } else {
     end(id, job, JobPhase::failed, now);

@@ -1,11 +1,16 @@
 #pragma once
 // A gateway's data of one job: its clients and questions, its processes, its results. Decides nothing
 // (gateway.hpp).
+//
+//   Following --lead--> Leading (starting --> running) --end--> Over (stays --> gathers --> rests --> closed)
+//      ^                  |
+//      +------follow------+      a job that is over stays over, whichever node leads it
 
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "libdag/base/time.hpp"
@@ -13,6 +18,39 @@
 #include "libdag/supervision/restart.hpp"
 
 namespace dag {
+
+namespace kept {
+
+/// Another node leads the job, or none does yet.
+struct Following {
+  bool begun = false;    ///< it was running when this node led it last
+  bool refused = false;  ///< its submitter was told no: it will not start
+};
+
+/// This node leads the job.
+struct Leading {
+  enum class Stage : std::uint8_t { starting, running } stage = Stage::starting;
+};
+
+/// The job has ended.
+struct Over {
+  /// `stays`: its processes keep its outputs. `gathers`: all results are fetched from them. `rests`: it
+  /// needs no processes. `closed`: nobody may ask for anything of it.
+  enum class Stage : std::uint8_t { stays, gathers, rests, closed } stage = Stage::stays;
+  JobPhase how = JobPhase::finished;
+  Instant at;
+  bool begun = false;                    ///< before it ended
+  bool leads = true;                     ///< if not, another node has its results
+  bool record_gone = false;              ///< this node has no copy of it any more
+  std::optional<Instant> rest_at;        ///< until then its client may ask for outputs that tasks have read
+  std::vector<std::uint32_t> to_gather;  ///< results that were not asked for yet
+  /// The job was cancelled: processes whose kernels may log last words. Followers hear of the end when none
+  /// is left, or at a deadline.
+  std::set<Life> speaking;
+  Instant told_at, ask_speaking_at;
+};
+
+}  // namespace kept
 
 struct KeptJob {
   struct Worker {
@@ -32,6 +70,9 @@ struct KeptJob {
     std::uint64_t number = 0;
     Instant until;
   };
+  using Following = kept::Following;
+  using Leading = kept::Leading;
+  using Over = kept::Over;
   /// Limit for crashes of a job's processes without a running task, before the job is given up. Crashes with
   /// a running task are limited by the task's tries (supervision/blame).
   static constexpr Intensity crashes{20, std::chrono::seconds(60)};
@@ -49,23 +90,17 @@ struct KeptJob {
   std::optional<Instant> kept_until;
   /// The client that waits for acceptance.
   std::optional<std::pair<Life, std::uint64_t>> submitter;
-  bool refused = false;  ///< the job will not start
   bool recorded = false;
   bool cancelled = false;  ///< its record has the cancelling, or has no copies
   /// Questions to be answered when it is cancelled.
   std::vector<Cancelling> cancelling;
-  bool leads = true;
+  std::variant<Leading, Following, Over> state;
   std::uint32_t term = 0;
   std::optional<ProcessId> leader;
   std::vector<ProcessId> copies;
   std::optional<Instant> without_majority;
   std::optional<Instant> client_until;  ///< a client may come until then
-  JobPhase phase = JobPhase::starting;
-  bool begun = false;
-  bool closed = false;
-  bool record_gone = false;  ///< this node has no copy of it any more
   Instant accepted;
-  Instant ended;
   std::vector<Worker> workers;
   /// Nodes with processes that this node may have started when it led: they are told that another node leads,
   /// or that the job has ended.
@@ -78,21 +113,13 @@ struct KeptJob {
   std::map<std::uint32_t, std::set<Life>> asked;
   /// The cell's answers, for repeated questions when the job is at rest.
   std::map<std::uint32_t, client::TaskSettled> results;
-  std::set<std::uint32_t> spilling;      ///< results on their way to the disk
-  std::set<std::uint32_t> spilled;       ///< of `results`: their output is on the disk
-  std::vector<std::uint32_t> unread;     ///< GatewayMachine::on_unread
-  std::vector<std::uint32_t> to_gather;  ///< results that were not asked for yet
-  std::optional<Instant> rest_at;        ///< until then its client may ask for outputs that tasks have read
-  bool to_be_forgotten = false;          ///< in its turn: it has ended, and nobody follows it
-  bool gathers = false;                  ///< it has ended, and rests when nothing is asked for any more
-  bool at_rest = false;                  ///< and needs no processes
+  std::set<std::uint32_t> spilling;   ///< results on their way to the disk
+  std::set<std::uint32_t> spilled;    ///< of `results`: their output is on the disk
+  std::vector<std::uint32_t> unread;  ///< GatewayMachine::on_unread
+  bool to_be_forgotten = false;       ///< in its turn: it has ended, and nobody follows it
   RestartBudget budget{crashes};
   std::map<Life, std::map<Life, Instant>> unheard;  ///< by reporter: processes not heard, since when
   std::map<Life, Instant> again_at;                 ///< when nodes get another process
-  /// The job was cancelled: processes whose kernels may log last words. Followers hear of the end when none
-  /// is left, or at a deadline.
-  std::set<Life> speaking;
-  Instant told_at, ask_speaking_at;
   JobCounts counts;
   std::optional<JobDetails> details;                              ///< the newest report
   std::map<std::pair<Life, std::string>, TaskProgress> progress;  ///< by process and lane
@@ -100,7 +127,28 @@ struct KeptJob {
   std::uint64_t total = 0;                                        ///< JobInfo::total
   std::optional<Error> error;
   std::vector<std::pair<Life, std::uint64_t>> waiting;  ///< questions for its end
-  bool over() const { return phase > JobPhase::running; }
+
+  // ---- The job's state
+  bool leads() const;
+  bool begun() const;
+  bool over() const { return ended() != nullptr; }
+  bool is_at_rest() const { return is_over_at(Over::Stage::rests); }
+  bool is_closed() const { return is_over_at(Over::Stage::closed); }
+  JobPhase phase() const;
+  Instant last_moment(Instant now) const { return over() ? ended()->at : now; }
+  /// Null: the job has not ended.
+  Over* ended() { return std::get_if<Over>(&state); }
+  const Over* ended() const { return std::get_if<Over>(&state); }
+  Over& must_have_ended();
+  /// This node comes to lead the job.
+  void lead(bool has_begun);
+  /// Another node leads it.
+  void follow();
+  /// It begins to run. For a job that this node leads.
+  void begin();
+  /// The same.
+  void end(JobPhase how, Instant now);
+
   /// True: a client may ask for outputs, or be on its way.
   bool is_followed() const { return client || client_until || !attached.empty(); }
   /// A process that is not up yet counts: it has its room.
@@ -108,6 +156,15 @@ struct KeptJob {
   /// True: before `until()`, neither nodes that come and go nor time can change the job.
   bool may_sleep() const;
   std::optional<Instant> until() const;
+  /// Throws Bug when a rule is broken. The rules hold between two events.
+  void check_invariants() const;
+
+ private:
+  bool is_over_at(Over::Stage stage) const { return over() && ended()->stage == stage; }
+  void check_followed() const;
+  void check_ended(const Over& over) const;
+  void check_workers() const;
+  void check_results() const;
 };
 
 }  // namespace dag

@@ -6,23 +6,6 @@
 
 namespace dag {
 
-bool KeptJob::has_process() const {
-  return std::any_of(workers.begin(), workers.end(),
-                     [](const Worker& worker) { return worker.phase <= Worker::Phase::up; });
-}
-
-bool KeptJob::may_sleep() const {
-  if (submitter || !cancelling.empty() || rest_at || !again_at.empty() || !speaking.empty()) return false;
-  if (closed) return true;
-  if (!leads) return over() || leader.has_value();
-  return over() && at_rest && earlier.empty() && !has_process();
-}
-
-std::optional<Instant> KeptJob::until() const {
-  if (!client_until || !kept_until) return client_until ? client_until : kept_until;
-  return std::min(*client_until, *kept_until);
-}
-
 KeptJob* KeptJobs::find(JobId id) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return nullptr;
