@@ -49,6 +49,8 @@ struct KeeperPorts {
   /// Tells the other nodes that this node is to leave, or stays after all.
   std::function<void(bool draining)> drain;
   std::function<void()> shut_down;
+  /// As in Ports.
+  std::function<void(const std::function<void()>& checks)> inspect = {};
 };
 
 struct KeeperSetup {

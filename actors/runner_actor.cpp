@@ -151,6 +151,7 @@ void RunnerActor::answer_thieves() {
 }
 
 void RunnerActor::act() {
+  if (ports_.inspect) ports_.inspect([this] { runner_.check_invariants(); });
   if (!questions_.empty()) answer_thieves();
   mail::Outgoing outgoing;
   for (RunnerEffect& effect : runner_.take_effects()) {

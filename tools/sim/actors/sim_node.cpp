@@ -33,6 +33,7 @@ SimNode::SimNode(SimWorld world, Life self, std::string address, const SimNodeOp
   outside.now = [this] { return now(); };
   outside.log = [this](std::string_view line) { log_of_actors(line); };
   outside.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+  outside.inspect = [this](const std::function<void()>& checks) { inspect(checks); };
   NodeSetup node{self_, {self_}};
   KeeperSetup keeper{self_, 1, true, static_cast<std::uint32_t>(options_.copies_wanted)};
   keeper.programs = programs_;
@@ -119,6 +120,7 @@ KeeperPorts SimNode::keeper_ports() {
   ports.job_closed = [](JobId) {};
   ports.job_ended = [](JobId, bool) {};
   ports.shut_down = [] {};
+  ports.inspect = [this](const std::function<void()>& checks) { inspect(checks); };
   return ports;
 }
 
