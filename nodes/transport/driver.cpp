@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "actors/lanes/shared_outputs.hpp"
+#include "libdag/base/check.hpp"
+#include "libdag/base/checks_itself.hpp"
 #include "libdag/host/host.hpp"
 #include "nodes/machine/clock.hpp"
 
@@ -15,15 +17,11 @@ using net::Channel;
 constexpr Duration hello_every = std::chrono::milliseconds(200);
 /// Until it speaks, a client that was welcomed has a place for so long.
 constexpr Duration client_speaks_within = std::chrono::seconds(2);
-/// Membership messages that wait for a Welcome; the oldest go, since the next heartbeat says everything
-/// again.
-constexpr std::size_t loose_waiting_max = 8;
 /// Limits of callers that have only said Hello, in all and from one address.
 constexpr std::size_t strangers_max = 2048, strangers_of_host_max = 1024;
 /// The handler of a refusal may end this process: the refusal must leave first, or the caller waits for an
 /// answer in vain.
 constexpr Duration refusal_leaves_within = std::chrono::milliseconds(500);
-constexpr std::size_t turned_away_max = 64;
 /// Operations that wait for a peer while notes are sent to it.
 constexpr std::size_t waiting_with_notes_max = 256;
 
@@ -85,6 +83,7 @@ void Driver::turn(Duration limit) {
     partner->on_tick(later, news);
     carry_out(*partner, std::move(news));
   }
+  if (checks_itself) check_invariants();
 }
 
 Instant Driver::next_due(Instant now, Duration limit) const {

@@ -56,6 +56,8 @@ class Driver {
   void streamed(Life owner, std::uint64_t number, std::optional<Blob> bytes);
   /// All that may still leave has left.
   bool quiet() const;
+  /// Throws Bug when a rule is broken. The rules hold between two turns, and two calls.
+  void check_invariants() const;
 
   /// Called with each batch that is for others: sends `handled` back in time.
   std::function<std::function<void()>(Life, const Delivered&)> handled_later;
@@ -65,6 +67,11 @@ class Driver {
   HandOvers::Streamed streamed_later;
 
  private:
+  /// Membership messages that wait for a Welcome; the oldest go, since the next heartbeat says everything
+  /// again.
+  static constexpr std::size_t loose_waiting_max = 8;
+  static constexpr std::size_t turned_away_max = 64;
+
   /// A process we connect to, by the address that was given to us.
   struct Peer {
     net::PeerHandle handle;
@@ -122,6 +129,8 @@ class Driver {
   /// Nothing more is sent to it, nor read from it.
   void end(Life life);
   void complain(std::string_view about, const std::string& what);
+  void check_dead() const;
+  static void check_peer(const Peer& peer);
   Instant next_due(Instant now, Duration limit) const;
 
   TransportSetup setup_;
