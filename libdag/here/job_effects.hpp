@@ -21,8 +21,7 @@ struct TellCell {
   Life from;
   JobMessage message;
 };
-using JobEffect =
-    std::variant<OfferRow, StartAttempt, StopAttempt, SendMessage, TellCell, HomeBegan, Troubled, Brought,
-                 KeepSave, TakeDigest, LeaseLost, AskedForWork, WorkCame, JobOver>;
+using JobEffect = std::variant<OfferRow, StartAttempt, StopAttempt, SendMessage, TellCell, HomeBegan,
+                               Troubled, Brought, KeepSave, TakeDigest, LeaseLost, WorkCame, JobOver>;
 
 }  // namespace dag

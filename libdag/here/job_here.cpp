@@ -9,7 +9,11 @@ namespace dag {
 
 JobHere::JobHere(RunnerOptions options, std::shared_ptr<const JobPlan> plan, JobPorts& ports,
                  RecordSink& records)
-    : self_(options.self), ports_(ports), router_(options.self), runner_(options, std::move(plan), records) {}
+    : self_(options.self),
+      ports_(ports),
+      router_(options.self),
+      runner_(options, std::move(plan), records),
+      lender_(ports) {}
 
 // ---- Events
 
@@ -84,15 +88,19 @@ void JobHere::bring(std::uint64_t ticket, const OutcomeRecord& record, std::vect
 
 std::optional<Instant> JobHere::wake_at() const {
   std::optional<Instant> wake = runner_.wake_at();
-  for (const auto& [shard, here] : homes_) {
-    if (const auto at = here->home.wake_at(); at && (!wake || *at < *wake)) wake = at;
-  }
+  const auto earlier = [&](std::optional<Instant> at) {
+    if (at && (!wake || *at < *wake)) wake = at;
+  };
+  for (const auto& [shard, here] : homes_) earlier(here->home.wake_at());
+  earlier(lender_.look_again_at());
   return wake;
 }
 
 // ---- Steps
 
-bool JobHere::step(Instant now) {
+bool JobHere::step(Instant now) { return handle_next(now) || answer_thief(now); }
+
+bool JobHere::handle_next(Instant now) {
   if (waiting_.empty()) return false;
   Event event = std::move(waiting_.front());
   waiting_.pop_front();
@@ -102,10 +110,17 @@ bool JobHere::step(Instant now) {
   return true;
 }
 
+bool JobHere::answer_thief(Instant now) {
+  if (!lender_.answer(homes_, runner_, now)) return false;
+  look();
+  return true;
+}
+
+/// Thieves wait while something leaves: the lanes have to get their rows first.
 std::vector<JobEffect> JobHere::run(Instant now) {
   std::vector<JobEffect> leaving;
   do {
-    while (step(now)) {
+    while (handle_next(now)) {
     }
     for (JobEffect& effect : take_effects()) {
       auto* own = std::get_if<SendMessage>(&effect);
@@ -115,7 +130,7 @@ std::vector<JobEffect> JobHere::run(Instant now) {
         leaving.push_back(std::move(effect));
       }
     }
-  } while (!waiting_.empty());
+  } while (!waiting_.empty() || (leaving.empty() && answer_thief(now)));
   return leaving;
 }
 
@@ -123,6 +138,7 @@ void JobHere::carry_out(JobRoute& any, Instant now) {
   std::visit(Overloaded{[&](HandOn& event) { hand_on(event, now); },
                         [&](BeginHome& which) { begin_home(which, now); },
                         [&](EndHome& which) { end_home(which.shard); },
+                        [&](AskedForWork& asked) { lender_.ask(asked, now); },
                         [&](auto& others) { effects_.emplace_back(std::move(others)); }},
              any);
 }

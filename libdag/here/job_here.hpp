@@ -4,20 +4,23 @@
 //
 // An event of one machine is handled at once. A message, or the time, may be for several machines: then each
 // of them handles it in a step of its own, and the host carries effects out between two steps, since lanes go
-// on meanwhile.
+// on meanwhile. When no machine has anything left to handle, a step answers a process that asked for work:
+// the lanes have their rows by then.
 //
 //   job.on_message(from, message);
 //   while (job.step(now)) carry_out(job.take_effects());
 //
-// or all steps at once, and what machines here say to each other with them (`run`). A host that brings such
-// messages back late itself takes them as any SendMessage.
+// or all steps at once, and what machines here say to each other with them, until nothing leaves:
+//
+//   for (auto effects = job.run(now); !effects.empty(); effects = job.run(now)) carry_out(effects);
+//
+// A host that brings such messages back late itself takes them as any SendMessage.
 //
 // Why `run` ends: a machine says something to another one here because something else changed, and each
 // change is one of a row, an attempt or an output, whose changes are bounded (home.hpp, runner.hpp).
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -25,12 +28,13 @@
 
 #include "libdag/here/home_here.hpp"
 #include "libdag/here/job_effects.hpp"
+#include "libdag/here/lender.hpp"
 
 namespace dag {
 
 class JobHere {
  public:
-  using Homes = std::map<std::uint32_t, std::unique_ptr<HomeHere>>;
+  using Homes = HomesHere;
 
   /// All but the options is kept by reference.
   JobHere(RunnerOptions options, std::shared_ptr<const JobPlan> plan, JobPorts& ports, RecordSink& records);
@@ -39,9 +43,10 @@ class JobHere {
   void open();
   Admission on_message(Life from, JobMessage message);
   void on_time(Instant now);
-  /// Lets a machine handle an event that waits for it. False: none waits.
+  /// Lets a machine handle an event that waits for it; if none waits, answers a thief. False: nothing was
+  /// done.
   bool step(Instant now);
-  /// All steps, and all messages of machines here to each other. What is left leaves the machine.
+  /// All events, and all messages of machines here to each other; then, if nothing leaves, answers thieves.
   std::vector<JobEffect> run(Instant now);
 
   // Events of one machine.
@@ -57,14 +62,13 @@ class JobHere {
   std::vector<JobEffect> take_effects();
   std::optional<Instant> wake_at() const;
 
-  // To look at. Whoever calls a machine itself calls `look` then.
+  // To look at.
   const message::JobState& state() const { return router_.state(); }
   const JobRouter& router() const { return router_; }
   Runner& runner() { return runner_; }
   const Runner& runner() const { return runner_; }
   const Homes& homes() const { return homes_; }
-  /// Takes what the machines want done.
-  void look();
+  bool asks(Life thief) const { return lender_.asks(thief); }
   /// Throws Bug when a rule is broken.
   void check_invariants() const;
 
@@ -79,11 +83,14 @@ class JobHere {
   /// A home that has ended hears nothing.
   template <class Tell>
   void tell_home(std::uint32_t shard, Tell&& tell);
+  bool handle_next(Instant now);
+  bool answer_thief(Instant now);
   void carry_out(JobRoute& route, Instant now);
   void hand_on(HandOn& event, Instant now);
   void begin_home(const BeginHome& which, Instant now);
   void end_home(std::uint32_t shard);
   void wake(const Woken& woken, Instant now);
+  void look();
   void look_at_home(std::uint32_t shard, Home& home);
   void look_at_runner();
 
@@ -92,6 +99,7 @@ class JobHere {
   JobRouter router_;
   Runner runner_;
   Homes homes_;
+  Lender lender_;
   std::deque<Event> waiting_;
   std::vector<JobEffect> effects_;
 };

@@ -276,10 +276,16 @@ void World::drain_cell() {
 
 void World::take_steps(Process& process) {
   const Life life = process.life;
-  while (find(life) != nullptr && process.job->step(clock_of(process))) drain(process);
+  while (find(life) != nullptr && process.job->step(clock_of(process))) carry_out(process);
+  if (find(life) != nullptr) wake_later(process);
 }
 
 void World::drain(Process& process) {
+  carry_out(process);
+  take_steps(process);
+}
+
+void World::carry_out(Process& process) {
   note_given_up(process);
   touched_ = &process;
   for (JobEffect& effect : process.job->take_effects()) {
@@ -316,8 +322,6 @@ bool World::carry_out(Process& process, JobEffect& any) {
     digest_later(life, digest->name, digest_of(digest->bytes));
   } else if (const auto* came = std::get_if<WorkCame>(&any)) {
     process.thief.on_work(came->from);
-  } else if (const auto* asked = std::get_if<AskedForWork>(&any)) {
-    steals_by_policy() ? give_as_victim(process, *asked) : on_steal(process, *asked);
   }
   return true;
 }
@@ -332,7 +336,6 @@ void World::wake_later(Process& process) {
     mine->timer.reset();
     mine->job->on_time(clock_of(*mine));
     take_steps(*mine);
-    if (find(life) != nullptr) wake_later(*mine);
   });
 }
 

@@ -207,6 +207,9 @@ class World {
   };
   struct HomeBox final : HomeHere {
     using HomeHere::HomeHere;
+    std::optional<Duration> mean_run() const override {
+      return placer == nullptr ? std::nullopt : placer->mean_run();
+    }
     TrueLoads* placer = nullptr;  ///< of `home`, where it is one
     LaneReport report;
     bool report_under_way = false;
@@ -220,6 +223,16 @@ class World {
     }
     void end_home(std::unique_ptr<HomeHere> home) override {
       world_.end_home(*world_.processes_[process_], *home);
+    }
+    Waiting waiting(std::optional<Duration> mean_run) override {
+      return world_.waiting_at(*world_.processes_[process_], mean_run);
+    }
+    std::vector<RowIndex> take_rows(std::uint32_t shard, std::uint32_t most) override {
+      return world_.take_rows(*world_.processes_[process_], shard, most);
+    }
+    std::vector<OutputName> take_attempts(std::uint32_t most,
+                                          const std::function<bool(const OutputName&)>& may_go) override {
+      return world_.take_attempts(*world_.processes_[process_], most, may_go);
     }
 
    private:
@@ -398,7 +411,9 @@ class World {
   void drain_cell();
   /// Lets the machines handle their events in turn; lanes go on in between.
   void take_steps(Process& process);
+  /// To be called when a machine was told of something.
   void drain(Process& process);
+  void carry_out(Process& process);
   /// False: the process is gone.
   bool carry_out(Process& process, JobEffect& effect);
   void wake_later(Process& process);
@@ -442,22 +457,19 @@ class World {
   void tell_end(Life life, const Ended& ended);
   void save_meanwhile(Life life, const Attempt& attempt, Duration takes);
 
-  // ---- Stealing
+  // ---- Stealing (world_stealing.cpp)
 
   void look_for_work(Life life);
-  void on_steal(Process& process, const AskedForWork& asked);
-
-  // ---- Stragglers (world_stealing.cpp)
-
   bool steals_by_policy() const { return options_.stragglers > 0 && options_.steal; }
   void look_as_thief(Life life);
   std::vector<VictimView> victims_of(const Process& process);
-  void give_as_victim(Process& process, const AskedForWork& asked);
   static bool one_waits_to_be_alone(const Process& process);
   std::vector<Duration> running_for(const Process& process) const;
   std::uint32_t free_lanes(const Process& process) const;
-  std::uint32_t rows_for_thief(const Process& process, std::uint32_t slots,
-                               std::optional<Duration> mean_run) const;
+  Waiting waiting_at(const Process& process, std::optional<Duration> mean_run) const;
+  std::vector<RowIndex> take_rows(Process& process, std::uint32_t shard, std::uint32_t most);
+  std::vector<OutputName> take_attempts(Process& process, std::uint32_t most,
+                                        const std::function<bool(const OutputName&)>& may_go);
   std::unique_ptr<HomePlacement> true_loads(Life life, std::uint64_t seed, TrueLoads*& placer);
   /// How much longer a kernel takes.
   Duration straggles();

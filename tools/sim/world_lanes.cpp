@@ -1,4 +1,4 @@
-// Lanes, the rings between them, and stealing.
+// Lanes, and the rings between them.
 
 #include <algorithm>
 #include <numeric>
@@ -475,65 +475,6 @@ void World::tell_end(Life life, const Ended& ended) {
   if (mine == nullptr) return;
   if (mine->job->on_ended(ended, clock_of(*mine))) drain(*mine);
   run_lanes(*mine);
-}
-
-// ---- Stealing
-
-void World::look_for_work(Life life) {
-  events_.after(millis(1, 8), [this, life] {
-    Process* mine = find(life);
-    if (mine == nullptr || over()) return;
-    if (mine->queue.empty() && mine->lanes_busy < options_.lanes && mine->state().lives.size() > 1) {
-      const Life victim = mine->state().lives[random_.below(mine->state().lives.size())];
-      if (victim != life)
-        send(life, victim, message::StealRequest{plan_->job, options_.lanes - mine->lanes_busy});
-    }
-    look_for_work(life);
-  });
-}
-
-void World::on_steal(Process& process, const AskedForWork& asked) {
-  const Life thief = asked.thief;
-  const std::uint32_t slots = asked.slots;
-  for (auto& [shard, box] : process.homes) {
-    std::vector<RowIndex> rows;
-    for (std::size_t i = 0; i < process.queue.size() && rows.size() < slots;) {
-      if (process.queue[i].attempt == nullptr && process.queue[i].shard == shard) {
-        rows.push_back(process.queue[i].row);
-        process.queue.erase(process.queue.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        ++i;
-      }
-    }
-    std::vector<OutputName> attempts;
-    std::erase_if(process.queue, [&, &home = box->home](const Work& work) {
-      if (!options_.steal_attempts || !work.attempt || rows.size() + attempts.size() == slots) return false;
-      const OutputName name{work.attempt->task, work.attempt->id};
-      if (process.stopped.contains(name) || !home.may_lend(name)) return false;
-      attempts.push_back(name);
-      return true;
-    });
-    if (rows.empty() && attempts.empty()) continue;
-    ++seen[rows.empty() ? "attempts lent to a thief" : "lent to a thief"];
-    box->home.lend(rows, thief, slots, clock_of(process));
-    box->home.lend_attempts(attempts, thief, clock_of(process));
-    process.job->look();
-    drain(process);
-    return;
-  }
-  std::uint32_t given = 0;
-  std::erase_if(process.queue, [&](const Work& work) {
-    if (!options_.steal_attempts || !work.attempt || given == slots) return false;
-    const OutputName name{work.attempt->task, work.attempt->id};
-    if (process.stopped.contains(name) || !process.job->runner().may_give(name)) return false;
-    process.job->runner().give(name, thief);
-    ++given;
-    return true;
-  });
-  if (given == 0) return;
-  ++seen["attempts given back for a thief"];
-  process.job->look();
-  drain(process);
 }
 
 }  // namespace dag::sim

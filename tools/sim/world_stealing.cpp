@@ -1,5 +1,8 @@
-// Jobs some of whose kernels run for seconds: who asks whom for work, and who gives what, decide as real
-// processes do (libdag/stealing), and nothing may wait beside lanes that have nothing to do.
+// Thieves, and the queues that victims give of. Victims decide as real processes do (JobHere).
+//
+// Mostly thieves ask anybody, and are given whatever they ask for. Where some kernels run for seconds,
+// thieves decide as real processes do, too, victims are told how busy lanes are, and nothing may wait beside
+// lanes that have nothing to do.
 
 #include <algorithm>
 
@@ -9,6 +12,19 @@
 namespace dag::sim {
 
 // ---- Thieves
+
+void World::look_for_work(Life life) {
+  events_.after(millis(1, 8), [this, life] {
+    Process* mine = find(life);
+    if (mine == nullptr || over()) return;
+    if (mine->queue.empty() && mine->lanes_busy < options_.lanes && mine->state().lives.size() > 1) {
+      const Life victim = mine->state().lives[random_.below(mine->state().lives.size())];
+      if (victim != life)
+        send(life, victim, message::StealRequest{plan_->job, options_.lanes - mine->lanes_busy});
+    }
+    look_for_work(life);
+  });
+}
 
 /// As NodeActor::steal.
 void World::look_as_thief(Life life) {
@@ -65,57 +81,40 @@ std::uint32_t World::free_lanes(const Process& process) const {
   return options_.lanes - process.lanes_busy;
 }
 
-std::uint32_t World::rows_for_thief(const Process& process, std::uint32_t slots,
-                                    std::optional<Duration> mean_run) const {
+Waiting World::waiting_at(const Process& process, std::optional<Duration> mean_run) const {
+  // As many as are asked for, whatever waits: all that can be lent has to be lent now and then.
+  if (!steals_by_policy()) return {.rows = 1u << 20, .mean_run = std::chrono::hours(1)};
   const Waiting waiting{static_cast<std::uint32_t>(process.queue.size()), options_.lanes, free_lanes(process),
                         mean_run};
-  return rows_to_give(slots, behind(waiting, running_for(process)), lending_round_trip);
+  return behind(waiting, running_for(process));
 }
 
-/// As HomeActor and RunnerActor: the homes in turn, then the runner. A question that nobody has anything for
-/// is not kept open: it will be asked again.
-void World::give_as_victim(Process& process, const AskedForWork& asked) {
-  const Life thief = asked.thief;
-  const std::uint32_t slots = asked.slots;
-  for (const std::uint32_t shard : asked.homes) {
-    HomeBox* box = process.homes.at(shard);
-    const std::uint32_t count = rows_for_thief(process, slots, box->placer->mean_run());
-    std::vector<RowIndex> rows;
-    std::vector<OutputName> attempts;
-    std::erase_if(process.queue, [&](const Work& work) {
-      if (rows.size() == count || work.attempt || work.shard != box->home.options().shard) return false;
-      rows.push_back(work.row);
-      return true;
-    });
-    std::erase_if(process.queue, [&](const Work& work) {
-      if (rows.size() + attempts.size() == count || !work.attempt) return false;
-      const OutputName name{work.attempt->task, work.attempt->id};
-      if (process.stopped.contains(name) || !box->home.may_lend(name)) return false;
-      attempts.push_back(name);
-      return true;
-    });
-    if (rows.empty() && attempts.empty()) continue;
-    ++seen[rows.empty() ? "attempts lent from behind a straggler" : "lent from behind a straggler"];
-    std::size_t went = box->home.lend(rows, thief, count, clock_of(process));
-    went += box->home.lend_attempts(attempts, thief, clock_of(process));
-    process.job->look();
-    drain(process);
-    if (went > 0) return;
-  }
-  const std::uint32_t count = rows_for_thief(process, slots, process.job->runner().mean_run());
-  std::uint32_t given = 0;
+std::vector<RowIndex> World::take_rows(Process& process, std::uint32_t shard, std::uint32_t most) {
+  std::vector<RowIndex> rows;
   std::erase_if(process.queue, [&](const Work& work) {
-    if (!work.attempt || given == count) return false;
-    const OutputName name{work.attempt->task, work.attempt->id};
-    if (process.stopped.contains(name) || !process.job->runner().may_give(name)) return false;
-    process.job->runner().give(name, thief);
-    ++given;
+    if (rows.size() == most || work.attempt || work.shard != shard) return false;
+    rows.push_back(work.row);
     return true;
   });
-  if (given == 0) return;
-  ++seen["attempts given back from behind a straggler"];
-  process.job->look();
-  drain(process);
+  if (!rows.empty()) ++seen["lent to a thief"];
+  return rows;
+}
+
+std::vector<OutputName> World::take_attempts(Process& process, std::uint32_t most,
+                                             const std::function<bool(const OutputName&)>& may_go) {
+  std::vector<OutputName> attempts;
+  if (!options_.steal_attempts) return attempts;
+  std::erase_if(process.queue, [&](const Work& work) {
+    if (attempts.size() == most || !work.attempt) return false;
+    const OutputName name{work.attempt->task, work.attempt->id};
+    if (process.stopped.contains(name) || !may_go(name)) return false;
+    attempts.push_back(name);
+    return true;
+  });
+  if (attempts.empty()) return attempts;
+  const bool of_runner = process.job->runner().may_give(attempts.front());
+  ++seen[of_runner ? "attempts given back for a thief" : "attempts lent to a thief"];
+  return attempts;
 }
 
 std::unique_ptr<HomePlacement> World::true_loads(Life life, std::uint64_t seed, TrueLoads*& placer) {

@@ -35,6 +35,12 @@ struct Process : JobPorts {
     return std::make_unique<HomeHere>(options, plan, 0, records, simple_placement());
   }
   void end_home(std::unique_ptr<HomeHere> home) override { ended.push_back(home->home.options().shard); }
+  Waiting waiting(std::optional<Duration>) override { return {}; }
+  std::vector<RowIndex> take_rows(std::uint32_t, std::uint32_t) override { return {}; }
+  std::vector<OutputName> take_attempts(std::uint32_t,
+                                        const std::function<bool(const OutputName&)>&) override {
+    return {};
+  }
 
   void tell(JobMessage message, Life from = self) {
     CHECK(job.on_message(from, std::move(message)) == Admission::deliver);

@@ -203,41 +203,27 @@ void LocalJob::end_home(Process& process, const HomeHere& home) {
                 [&](const Work& work) { return work.attempt == nullptr && work.shard == shard; });
 }
 
-void LocalJob::on_steal(Process& process, const AskedForWork& asked) {
-  std::uint32_t slots = asked.slots;
-  for (const auto& [shard, box] : process.job->homes()) {
-    std::vector<RowIndex> rows;
-    for (auto at = process.queue.begin(); at != process.queue.end() && rows.size() < slots;) {
-      if (at->attempt == nullptr && at->shard == shard) {
-        rows.push_back(at->row);
-        at = process.queue.erase(at);
-      } else {
-        ++at;
-      }
-    }
-    std::vector<OutputName> attempts;
-    std::erase_if(process.queue, [&, &home = box->home](const Work& work) {
-      if (!work.attempt || rows.size() + attempts.size() == slots) return false;
-      const OutputName name{work.attempt->task, work.attempt->id};
-      if (process.stopped.contains(name) || !home.may_lend(name)) return false;
-      attempts.push_back(name);
-      return true;
-    });
-    box->home.lend(rows, asked.thief, slots, now);
-    box->home.lend_attempts(attempts, asked.thief, now);
-    slots -= std::min(slots, static_cast<std::uint32_t>(rows.size() + attempts.size()));
-  }
-  Runner& runner = process.job->runner();
+std::vector<RowIndex> LocalJob::take_rows(Process& process, std::uint32_t shard, std::uint32_t most) {
+  std::vector<RowIndex> rows;
   std::erase_if(process.queue, [&](const Work& work) {
-    if (!work.attempt || slots == 0) return false;
-    const OutputName name{work.attempt->task, work.attempt->id};
-    if (process.stopped.contains(name) || !runner.may_give(name)) return false;
-    runner.give(name, asked.thief);
-    --slots;
+    if (rows.size() == most || work.attempt || work.shard != shard) return false;
+    rows.push_back(work.row);
     return true;
   });
-  process.job->look();
-  drain(process);
+  return rows;
+}
+
+std::vector<OutputName> LocalJob::take_attempts(Process& process, std::uint32_t most,
+                                                const std::function<bool(const OutputName&)>& may_go) {
+  std::vector<OutputName> attempts;
+  std::erase_if(process.queue, [&](const Work& work) {
+    if (attempts.size() == most || !work.attempt) return false;
+    const OutputName name{work.attempt->task, work.attempt->id};
+    if (process.stopped.contains(name) || !may_go(name)) return false;
+    attempts.push_back(name);
+    return true;
+  });
+  return attempts;
 }
 
 std::string LocalJob::stuck() {

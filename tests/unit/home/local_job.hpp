@@ -121,6 +121,9 @@ class LocalJob {
     post(life(thief), life(victim), message::StealRequest{plan_->job, slots});
   }
 
+  /// The message is on its way.
+  void post(Life from, Life to, JobMessage message);
+
   /// A kernel of this name, which is paused, saves its state.
   void save(const std::string& name, std::uint64_t state);
   /// Where a kernel of this name waits for a lane.
@@ -200,6 +203,17 @@ class LocalJob {
     void end_home(std::unique_ptr<HomeHere> home) override {
       local_.end_home(local_.processes_[process_], *home);
     }
+    /// Thieves get all that they ask for, as far as it is there and may go.
+    Waiting waiting(std::optional<Duration>) override {
+      return {.rows = 1u << 20, .mean_run = std::chrono::hours(1)};
+    }
+    std::vector<RowIndex> take_rows(std::uint32_t shard, std::uint32_t most) override {
+      return LocalJob::take_rows(local_.processes_[process_], shard, most);
+    }
+    std::vector<OutputName> take_attempts(std::uint32_t most,
+                                          const std::function<bool(const OutputName&)>& may_go) override {
+      return LocalJob::take_attempts(local_.processes_[process_], most, may_go);
+    }
 
    private:
     LocalJob& local_;
@@ -267,12 +281,13 @@ class LocalJob {
 
   // ---- Messages
 
-  void post(Life from, Life to, JobMessage message);
   void deliver_next();
   void deliver(const Mail& mail);
   std::unique_ptr<HomeHere> make_home(Process& process, const BeginHome& which);
   static void end_home(Process& process, const HomeHere& home);
-  void on_steal(Process& process, const AskedForWork& asked);
+  static std::vector<RowIndex> take_rows(Process& process, std::uint32_t shard, std::uint32_t most);
+  static std::vector<OutputName> take_attempts(Process& process, std::uint32_t most,
+                                               const std::function<bool(const OutputName&)>& may_go);
 
   // ---- Rings
 
@@ -283,7 +298,9 @@ class LocalJob {
   void drain_cell();
   /// Each machine of the process handles what came for it.
   void take_steps(Process& process);
+  /// To be called when a machine was told of something.
   void drain(Process& process);
+  void carry_out(Process& process);
   void carry_out(Process& process, JobEffect& effect);
   bool take_digest();
 

@@ -61,11 +61,16 @@ void LocalJob::drain_cell() {
 }
 
 void LocalJob::take_steps(Process& process) {
-  while (process.up && process.job->step(now)) drain(process);
+  while (process.up && process.job->step(now)) carry_out(process);
   if (process.up) process.job->check_invariants();
 }
 
 void LocalJob::drain(Process& process) {
+  carry_out(process);
+  take_steps(process);
+}
+
+void LocalJob::carry_out(Process& process) {
   for (JobEffect& effect : process.job->take_effects()) {
     carry_out(process, effect);
     if (!process.up) return;
@@ -89,9 +94,7 @@ void LocalJob::carry_out(Process& process, JobEffect& any) {
     drain_cell();
   } else if (const auto* began = std::get_if<HomeBegan>(&any); began != nullptr && options_.rings) {
     process.job->on_reach(began->shard, life_of_, now, false);
-    drain(process);
-  } else if (const auto* asked = std::get_if<AskedForWork>(&any)) {
-    on_steal(process, *asked);
+    carry_out(process);
   } else if (auto* trouble = std::get_if<Troubled>(&any)) {
     troubles.push_back(std::move(*trouble));
   } else if (auto* came = std::get_if<Brought>(&any)) {

@@ -300,7 +300,7 @@ TEST_CASE(
   const TaskId save = GENERATE_COPY(older, newer);
   const message::Need need{
       JobId{7}, 0, {1, 1}, job.settled.at(save).record.name(), {job.life(0), job.life(1), job.life(2)}};
-  job.home(0).on_message(job.life(2), need, job.now);
+  job.post(job.life(2), job.life(0), need);
   job.paused.clear();
   job.run();
   CHECK(job.outcome(third) == Outcome::finished);
@@ -533,8 +533,7 @@ TEST_CASE("an older making of a job actor that waits for a lane does not run beh
   back.shard = 0;
   back.epoch = {1, 1};
   back.name = {{0, 1}, {{1, 1}, 1}};
-  job.home(0).on_message(job.life(1), back, job.now);
-  job.steal(2, 0, 0);  // Something happens at that home, so its effects are carried out.
+  job.post(job.life(1), job.life(0), back);
   job.settle_down();
   job.paused.clear();
   job.run();
