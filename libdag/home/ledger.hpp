@@ -97,9 +97,10 @@ class Ledger {
   template <class Settle>
   void steps_recorded(std::uint64_t count, Settle&& settle) {
     DAG_CHECK(count <= steps_known_ + steps_.size());
-    for (; steps_known_ < count; ++steps_known_) {
+    while (steps_known_ < count) {
       const std::vector<Entry> step = std::move(steps_.front());
       steps_.pop_front();
+      ++steps_known_;  // Before `settle`, which frees values later than all steps that have left.
       settle(step);
     }
     free_recorded();

@@ -144,6 +144,19 @@ TEST_CASE("the cell drops bytes when what was told before is recorded") {
   CHECK(ledger.leave(at(2s)).freed == std::vector{TaskId{0, 7}});
 }
 
+TEST_CASE("bytes that are freed because a step is recorded wait for the steps after it as well") {
+  Told ledger;
+  ledger.row(1);
+  ledger.needy(2, {first_try(100)});
+  ledger.leave(at(1s));
+  ledger.add(settled(0, 1, 1, 1));
+  ledger.take_next();
+  ledger.steps_recorded(1, [&](const auto&) { ledger.free_later(TaskId{0, 7}); });
+  CHECK_FALSE(ledger.leaves_at(at(2s), true));
+  ledger.hear(settled(1, 2, 1, 2));
+  CHECK(ledger.leave(at(3s)).freed == std::vector{TaskId{0, 7}});
+}
+
 TEST_CASE("a new leader hears again the last that was not answered") {
   Told ledger;
   ledger.row(1);
