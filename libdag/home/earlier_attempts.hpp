@@ -9,6 +9,7 @@
 
 #include "libdag/base/ids.hpp"
 #include "libdag/job/attempt.hpp"
+#include "libdag/job/messages.hpp"
 #include "libdag/rows/row_table.hpp"
 
 namespace dag {
