@@ -1,4 +1,4 @@
-// What a new home learns of attempts that homes before it handed out.
+// News to a new home of attempts that homes before it handed out.
 #include "libdag/home/earlier_attempts.hpp"
 
 #include <catch2/catch.hpp>
