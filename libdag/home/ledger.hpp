@@ -80,9 +80,9 @@ class Ledger {
   Leaving leave(Instant now);
   /// The entries of a step that has left and is not recorded.
   const std::vector<Entry>& step(std::uint64_t number) const { return steps_.at(number - steps_known_); }
-  /// Kept where the cell may get another leader.
+  /// Keeps them where the cell may get another leader.
   void keep(const message::Outcomes& outcomes) { said_last_ = outcomes; }
-  /// What was kept, if the cell has not answered it.
+  /// The last that was kept, if the cell has not answered it.
   const message::Outcomes* unanswered() const;
   /// Takes back the entries that have left and are not recorded, from the first step that has one of the
   /// rows, and all that have not left.

@@ -282,6 +282,6 @@ TEST_CASE(
   CHECK(one.starts() == 0);
   one.tell(one.heard(2));
   CHECK(one.starts() == 1);
-  // As rows it waits for a lane; as actors a lane here has it.
+  // As a row it waits for a lane; under a TaskActor it is a lane's already.
   CHECK_THAT(why(), Catch::Equals("is ready: waits for a lane") || Catch::Equals("was handed to n1"));
 }
