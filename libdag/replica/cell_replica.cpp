@@ -15,7 +15,10 @@ static_assert(spawned_bytes_max < consensus::command_bytes_max / 8 * 7);
 
 CellReplica::CellReplica(const CellReplicaOptions& options, consensus::Stored stored, RecordSink& records,
                          Instant now)
-    : options_(options), records_(records, leads_), log_(options.log, std::move(stored), now) {
+    : options_(options),
+      records_(records, tells_),
+      log_(options.log, std::move(stored), now),
+      found_(log_.last_index()) {
   up_.insert(options_.self);
   take_part_.insert(options_.self);
   drain(now);
@@ -101,13 +104,14 @@ void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, I
   DAG_CHECK(index == applied_ + 1);
   applied_ = index;
   applied_bytes_ += consensus::entry_bytes(entry);
+  tells_ = leads_ || (log_.role() == consensus::Replica::Role::leader && index > found_);
   if (entry.type != consensus::EntryType::command) return;
   CellCommand command = wire::decode_command(entry.command.bytes(), *options_.codes).value_or_throw();
   const auto* lead = std::get_if<command::Lead>(&command);
   const bool begins = lead != nullptr && lead->leader == options_.self && entry.term == log_.term() &&
                       log_.role() == consensus::Replica::Role::leader;
   if (begins) {
-    leads_ = true;
+    tells_ = leads_ = true;
     effects_.emplace_back(LeadsNow{true});
     say_leads(now);
     if (cell_->state().version > 0) cell_->say_so_far(now);
@@ -180,6 +184,7 @@ void CellReplica::say_leads(Instant now) {
 void CellReplica::let_go() {
   waiting_.clear();
   leases_asked_.clear();
+  tells_ = false;
   if (!std::exchange(leads_, false)) return;
   for (const ClientId client : std::exchange(clients_, {})) cell_->forget(client);
   effects_.emplace_back(LeadsNow{false});

@@ -131,22 +131,22 @@ class CellReplica {
   void check_invariants() const;
 
  private:
-  /// Passes records on only while this replica leads, so that none is recorded twice.
+  /// Passes records on only while this replica is to tell them, so that few are recorded twice.
   class LeadersRecords final : public RecordSink {
    public:
-    LeadersRecords(RecordSink& to, const bool& leads) : RecordSink(to.listens()), to_(to), leads_(leads) {}
+    LeadersRecords(RecordSink& to, const bool& tells) : RecordSink(to.listens()), to_(to), tells_(tells) {}
     bool wants_graph() const override { return to_.wants_graph(); }
     void record(const Record& record) override {
-      if (leads_) to_.record(record);
+      if (tells_) to_.record(record);
     }
     void record_finished(const Record& many) override {
-      if (leads_) to_.record_finished(many);
+      if (tells_) to_.record_finished(many);
     }
     void goes_on(const JobSoFar& job) override { to_.goes_on(job); }
 
    private:
     RecordSink& to_;
-    const bool& leads_;
+    const bool& tells_;
   };
 
   void drain(Instant now);
@@ -174,8 +174,13 @@ class CellReplica {
 
   const CellReplicaOptions options_;
   bool leads_ = false;
+  /// Records commands: as the leader, and from its election on those that came after the last commands that
+  /// the leader before it said to be settled. That leader may not have lived to record them.
+  bool tells_ = false;
   LeadersRecords records_;
   consensus::Replica log_;
+  /// The last command that was on the disk when this replica began: recorded when it was settled.
+  const consensus::Index found_;
   std::unique_ptr<Cell> cell_;
   consensus::Index applied_ = 0, compact_at_ = 0;
   std::size_t applied_bytes_ = 0;  ///< of entries behind the snapshot

@@ -21,7 +21,7 @@ void CellReplica::check_leads() const {
   const bool is_leader = log_.role() == consensus::Replica::Role::leader;
   DAG_CHECK(is_leader || waiting_.empty());
   if (leads_) {
-    DAG_CHECK(is_leader && cell_);
+    DAG_CHECK(is_leader && cell_ && tells_);
     DAG_CHECK(cell_->state().cell == options_.self);
     DAG_CHECK(cell_->state().term == log_.term());
     return;

@@ -152,8 +152,10 @@ struct Cluster {
     }
     return nullptr;
   }
-  /// The home of `shard` says that its only task finished.
-  bool say(Box& to, std::uint32_t shard, std::uint64_t number = 1) {
+  enum class Answers { arrive, lost };
+  /// The home of `shard` says that its only task finished. `lost`: the copies get it, and no answer of theirs
+  /// arrives.
+  bool say(Box& to, std::uint32_t shard, std::uint64_t number = 1, Answers answers = Answers::arrive) {
     const message::ShardHome home = to.replica->cell()->state().homes[shard];
     message::Outcomes outcomes;
     outcomes.job = JobId{7};
@@ -167,8 +169,19 @@ struct Cluster {
     record.value = detail::to_blob(std::uint64_t{shard});
     outcomes.records = {record};
     const bool taken = to.replica->on_message(home.home, outcomes, now);
-    settle();
+    answers == Answers::arrive ? settle() : send_to_copies(to);
     return taken;
+  }
+  void send_to_copies(Box& from) {
+    for (CellReplicaEffect& any : from.replica->take_effects()) {
+      if (const auto* one = std::get_if<SendToReplica>(&any)) {
+        boxes[one->to.value]->replica->on_replica_message(one->message, now);
+        for (CellReplicaEffect& written : boxes[one->to.value]->replica->take_effects()) {
+          if (const auto* change = std::get_if<WriteToLog>(&written))
+            boxes[one->to.value]->replica->on_written(change->number, now);
+        }
+      }
+    }
   }
   Instant now;
   std::vector<std::unique_ptr<Box>> boxes;
@@ -395,6 +408,7 @@ TEST_CASE("who leads next records how a job began of which nothing is settled, o
   Cluster cluster(3);
   cluster.begin(3);
   if (settled) cluster.say(cluster[0], 1);
+  cluster.pass(100ms);  // The copies hear that it is settled.
   CHECK(cluster[0].records.so_far.empty());
   CHECK(cluster[1].records.said.empty());
   cluster.die(0);
@@ -412,6 +426,25 @@ TEST_CASE("who leads next records how a job began of which nothing is settled, o
   CHECK(records.so_far[0].finished == std::map<std::string, std::uint64_t>{{"b", 1}});
   REQUIRE(records.so_far[0].records.size() == 1);
   CHECK(records.so_far[0].records[0].what == RecordWhat(known));
+}
+
+TEST_CASE(
+    "who leads next records what the leader before it put into the copies, and did not live to record") {
+  Cluster cluster(3);
+  cluster.begin(3);
+  cluster.say(cluster[0], 1);
+  REQUIRE(cluster[0].records.all<recorded::Settled>().size() == 1);
+  cluster.say(cluster[0], 0, 1, Cluster::Answers::lost);
+  CHECK(cluster[0].records.all<recorded::Settled>().size() == 1);
+  cluster.die(0);
+  cluster.pass(300ms);
+  Box* leader = cluster.leading();
+  REQUIRE(leader != nullptr);
+  const auto settled = leader->records.all<recorded::Settled>();
+  REQUIRE(settled.size() == 1);
+  CHECK(settled[0].name == "a");
+  REQUIRE(leader->records.so_far.size() == 1);
+  CHECK(leader->records.so_far[0].finished == std::map<std::string, std::uint64_t>{{"a", 1}, {"b", 1}});
 }
 
 TEST_CASE("how a life ended is charged by the leader that comes after the one that did not live to say so") {
