@@ -61,8 +61,8 @@ void Runner::check_attempt(const OutputName& name, const Taken& taken) const {
 
 void Runner::check_sought() const {
   for (const auto& [name, sought] : sought_) {
-    const auto is_holder = [&](Life life) {
-      return std::find(sought.holders.begin(), sought.holders.end(), life) != sought.holders.end();
+    const auto is_holder = [&holders = sought.holders](Life life) {
+      return std::find(holders.begin(), holders.end(), life) != holders.end();
     };
     DAG_CHECK(!sought.asked || is_holder(*sought.asked));
     DAG_CHECK(!sought.asked || !sought.home_asked);  // Questions go out one at a time.

@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
   dag::Session session(argc, argv);
   if (argc != 2) return 2;
   dag::Graph attacks("attack");
-  const auto attacked = attacks.task("attack", attack, std::string(argv[1])).timeout(std::chrono::milliseconds(300));
+  const auto attacked =
+      attacks.task("attack", attack, std::string(argv[1])).timeout(std::chrono::milliseconds(300));
   try {
     std::cout << session.submit(attacks).get(attacked) << std::endl;
   } catch (const std::exception& failed) {
