@@ -162,6 +162,9 @@ TEST_CASE("a process that is ended from outside is charged to nobody, one that i
   SECTION("from outside") {
     const int number = GENERATE(SIGTERM, SIGHUP, SIGKILL, SIGSEGV);
     INFO("signal " << number);
+#if defined(__SANITIZE_ADDRESS__)
+    if (number == SIGSEGV) return;  // ASan's handler makes an exit of it.
+#endif
     Process job(at(nodes, {bin("cluster_ended"), file}));
     kill(commands_in(file, 1).front(), number);
     CHECK(job.ends() == 0);
