@@ -85,7 +85,7 @@ TEST_CASE(
     "well") {
   Running running(3, true, 3000);
   Nodes& nodes = running.nodes;
-  REQUIRE(first_of(nodes)["jobs"] == 1);
+  REQUIRE(comes_true([&] { return first_of(nodes)["jobs"] == 1; }));
   std::optional<Thread> disk(std::in_place, thread_named(nodes.node(0).id(), "dag-store"));
   if (!disk->there) {
     WARN("no thread can be held here: this needs ptrace");
