@@ -32,7 +32,7 @@ class Home::Impl {
   Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
        RecordSink& sink, std::unique_ptr<HomePlacement> placement);
 
-  // ---- home.cpp: events
+  // ---- events.cpp
   void begin(const message::JobState& state);
   void on_state(const message::JobState& state);
   void on_lanes(LaneReport&& report);
@@ -110,12 +110,17 @@ class Home::Impl {
   void take_back(RowIndex row, const RecordWhat& why);
   void stop_handed_out(RowIndex row, const OutAttempt& out);
   void stop_for_next(RowIndex row, const OutAttempt& out);
+  bool bare(RowIndex row) const;
+  Error no_more_attempts(RowIndex row) const;
+
+  // ---- lending.cpp
   std::size_t lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots);
   bool may_go_elsewhere(RowIndex row) const;
   bool may_lend(const OutputName& attempt) const;
   std::size_t lend_attempts(std::span<const OutputName> attempts, Life thief);
   bool lend_again(RowIndex row, Life from, Life thief);
-  bool bare(RowIndex row) const;
+
+  // ---- crashes.cpp
   std::uint32_t crashes(RowIndex row) const;
   bool crashed_too_often(RowIndex row) const;
   bool is_dangerous(RowIndex row) const;
@@ -127,7 +132,6 @@ class Home::Impl {
   bool runs_alone(RowIndex row) const;
   std::string why_alone(RowIndex row) const;
   Error crash_error(RowIndex row) const;
-  Error no_more_attempts(RowIndex row) const;
 
   // ---- placing.cpp
   std::vector<RowIndex> input_rows(RowIndex row) const;

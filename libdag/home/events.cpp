@@ -1,0 +1,252 @@
+// Events of a home, and where each goes.
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+namespace {
+
+/// With a single process no row is placed by run times. So some of the short rows suffice for the usual run
+/// time, and all rows that are long compared to a look at them. Short ones are drawn by their numbers: names
+/// that take turns come up alike.
+bool observed_alone(const QuickEnd& quick) {
+  constexpr Duration long_enough = std::chrono::microseconds(50);
+  return quick.ran >= long_enough || (quick.row * 2654435761u) >> 28 == 0;
+}
+
+}  // namespace
+
+Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, RowTable& rows, Gate& lanes_gate,
+                 RecordSink& records, std::unique_ptr<HomePlacement> place)
+    : options(given),
+      plan(std::move(the_plan)),
+      table(rows),
+      gate(lanes_gate),
+      sink(records),
+      placement(std::move(place)),
+      random(given.seed),
+      critical_path(*plan->graph),
+      pauses(Instant{}),
+      starts(given.lanes),
+      ledger(given.cut_interval, given.planted) {
+  DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->size());
+  DAG_CHECK(options.epoch.count < epochs_max);
+}
+
+void Home::Impl::begin(const message::JobState& first_state) {
+  state = first_state;
+  places = message::lives_that_run(state);
+  add_graph();
+  add_actors(*plan->graph);
+  add_groups();
+  for (RowIndex row = 0; row < table.size(); ++row) open(row);
+  if (state.cancelled) cancel_all();
+}
+
+bool Home::Impl::alive(Life life) const { return message::is_alive(state, life); }
+bool Home::Impl::runs(Life life) const { return std::binary_search(places.begin(), places.end(), life); }
+
+void Home::Impl::on_state(const message::JobState& newer) {
+  if (newer.version <= state.version) return;
+  const message::JobState before = std::exchange(state, newer);
+  places = message::lives_that_run(state);
+  if (state.ended) {
+    over = true;
+    return;
+  }
+  if (state.lives.size() > 1) options.several_processes = true;
+  const Instant leases_over = now + reissue_after(options.lease);
+  starts.lives_left(state.lives, leases_over);
+  if (state.term != before.term) say_again();
+  change_routes();  // Processes that it wants told are told again below: their homes begin to count.
+  std::set<std::uint32_t> lost_groups;
+  for (const ActorChain& chain : chains) {
+    if (chain.place && !alive(*chain.place)) lost_groups.insert(chain.group);
+  }
+  for (const std::uint32_t group : lost_groups) {
+    const bool nothing_there =
+        std::none_of(groups[group].actors.begin(), groups[group].actors.end(),
+                     [&](std::uint32_t member) { return chains[member].alive || chains[member].busy; });
+    if (!nothing_there) roll_back(group, "its process died");
+  }
+  on_crashes(&before);
+  stopped_are_lost(leases_over);
+  std::vector<RowIndex> lost;
+  for (const auto& [row, out] : handed_out) {
+    if (!alive(out.runner) && !is_planted(options.planted, Planted::loss_ignored)) lost.push_back(row);
+  }
+  for (const RowIndex row : lost) {
+    if (is_exclusive(row)) {
+      starts.lost(row, leases_over);
+      starts.ended(row);  // Others need not wait for it meanwhile.
+    }
+    take_back(row, recorded::Lost{to_string(handed_out.at(row).runner) + " died"});
+  }
+  lost.clear();
+  for (auto& [row, run] : again) {
+    if (run.out && !alive(run.out->runner)) lost.push_back(row);
+  }
+  for (const RowIndex row : lost) {
+    if (is_exclusive(row)) starts.lost(row, leases_over);
+    run_again(row);
+  }
+  for (auto& [row, known] : facts) {
+    std::erase_if(known.holders, [&](Life holder) { return !alive(holder); });
+    if (known.keeper && !alive(*known.keeper)) known.keeper.reset();
+  }
+  for (auto at = digests_awaited.begin(); at != digests_awaited.end();) {
+    if (alive(at->second) || is_planted(options.planted, Planted::digest_waited_for)) {
+      ++at;
+      continue;
+    }
+    to_send.push_back(at->first);
+    at = digests_awaited.erase(at);
+  }
+
+  // Homes that begin to count have to be told again of rows they wait for, and of outputs they need not keep.
+  for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
+    if (shard == options.shard || state.homes[shard].epoch == before.homes[shard].epoch) continue;
+    for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
+      if (table[row].ghost) {
+        if (is(row, flag::consumed) && plan->shard_of[table[row].task] == shard) {
+          message::add_task(consumed[shard], table.id(row));
+        }
+      } else if (is(row, flag::noted)) {
+        const std::span<const ShardIndex> shards = foreign_shards(row);
+        if (std::binary_search(shards.begin(), shards.end(), shard)) tell_shard(row, shard);
+      }
+    }
+  }
+  checkpoints_lost(before);
+  copies_lost();
+  if (recounting()) {
+    recount->lives_left(state.lives);
+    recount_if_complete();
+  }
+  if (state.replicas > 1 && (state.term != before.term || state.lives != before.lives)) replicate_saves();
+  if (state.cancelled && !before.cancelled) cancel_all();
+}
+
+void Home::Impl::cancel_all() {
+  for (RowIndex row = 0; row < table.size(); ++row) {
+    if (table[row].ghost || has_ended(row) || is(row, flag::vanished)) continue;
+    close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"}, flag::by_order);
+  }
+}
+
+void Home::Impl::on_lanes(LaneReport&& report) {
+  each_reading_ahead(report.quick, [&](const QuickEnd& quick) {
+    const Word ended = word(quick.row);
+    if (ended.state == RowState::ended && ended.attempt == quick.attempt &&
+        ended.outcome == Outcome::finished && !is(quick.row, flag::noted | flag::vanished)) {
+      if (places.size() > 1 || observed_alone(quick)) observe(quick.row, quick.ran);
+      if (!note_lean(quick.row)) note_quick(quick.row, quick.ran);
+    }
+  });
+  for (SlowEnd& slow : report.slow) {
+    const Word running = word(slow.row);
+    if (running.state != RowState::running || running.attempt != slow.attempt) continue;
+    slow.ended.task = table.id(slow.row);
+    slow.ended.id = {options.epoch, slow.attempt};
+    OutcomeRecord record;
+    record.task = slow.ended.task;
+    record.attempt = slow.ended.id;
+    record.outcome = slow.ended.outcome;
+    record.has_output = static_cast<bool>(slow.ended.output);
+    record.size_bytes = slow.ended.output.size_bytes();
+    record.value = std::move(slow.ended.output);
+    record.conditions = std::move(slow.ended.conditions);
+    record.spawned = std::move(slow.ended.spawned);
+    record.becomes = slow.ended.becomes;
+    record.error = std::move(slow.ended.error);
+    row_attempt_ended(slow.row, record, options.self, slow.attempt, slow.ended.ran);
+  }
+  for (const RowIndex ghost : report.ghosts) {
+    if (has_ended(ghost) && !is(ghost, flag::noted)) note_ghost(ghost);
+  }
+  for (const RowIndex row : report.decide) to_decide.push_back(row);
+  for (const RowIndex row : report.missing_inputs) to_decide.push_back(row);
+}
+
+void Home::Impl::on_message(Life from, const JobMessage& message) {
+  const auto named = shard_epoch_of(message);
+  if (!named || named->shard != options.shard || named->epoch != options.epoch) return;
+  std::visit([&](const auto& any) { on(from, any); }, message);
+}
+
+void Home::Impl::on_time() {
+  for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
+  for (const RowIndex row : stopped_attempts.take_due(now)) to_decide.push_back(row);
+  drop_revived();
+  if (!recounting()) look_for_leases_over();
+}
+
+/// Looks at everything that this event made worth looking at. Ends: each item is caused by a change of a row
+/// that happens once, or by an attempt that ended.
+void Home::Impl::finish_event() {
+  for (;;) {
+    if (!members_down.empty()) {
+      GroupMemberDown down = std::move(members_down.front());
+      members_down.pop_front();
+      tell_group(std::move(down));
+    } else if (!to_decide.empty()) {
+      const RowIndex row = to_decide.front();
+      to_decide.pop_front();
+      if (!recounting()) decide(row);
+    } else if (!heads_to_end.empty()) {
+      const auto [head, tail] = heads_to_end.front();
+      heads_to_end.pop_front();
+      end_head(head, tail);
+    } else if (!to_pump.empty()) {
+      const std::uint32_t chain = to_pump.front();
+      to_pump.pop_front();
+      pump(chains[chain]);
+    } else if (!to_send.empty()) {
+      const RowIndex row = to_send.front();
+      to_send.pop_front();
+      try_send(row);
+    } else if (!to_place.empty()) {
+      const RowIndex row = to_place.front();
+      to_place.pop_front();
+      place_ready(row);
+    } else if (const RowIndex next = recounting() ? no_row : starts.take_next(); next != no_row) {
+      decide(next);
+    } else if (!credit_waiting.empty() && has_credit() && !recounting()) {
+      const RowIndex row = credit_waiting.extract(credit_waiting.begin()).value();
+      if (word(row).state == RowState::ready) ready(row);
+      decide(row);
+    } else if (const RowIndex row = recounting() ? no_row : take_past_its_save(); row != no_row) {
+      decide(row);
+    } else {
+      break;
+    }
+  }
+  if (!recounting()) deny_unended();
+  flush();
+  for (auto& [life, names] : releases) {
+    if (alive(life)) send(life, message::Release{plan->job, options.shard, options.epoch, std::move(names)});
+  }
+  releases.clear();
+  for (auto& [shard, tasks] : std::exchange(consumed, {})) {
+    send(home_of(shard),
+         message::Consumed{plan->job, shard, state.homes[shard].epoch, options.shard, std::move(tasks)});
+  }
+}
+
+void Home::Impl::fail_job(Error error) {
+  if (over) return;
+  over = true;
+  failure = std::move(error);
+  send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, *failure});
+}
+
+void Home::Impl::record(TaskId task, AttemptId attempt, RecordWhat what) {
+  sink.record(Record{now, {options.self.process, std::nullopt}, plan->job, task, attempt, std::move(what)});
+}
+
+std::string Home::Impl::describe(RowIndex row) const {
+  return "task '" + table.name_of(table[row]) + "' (" + to_string(table.id(row)) + ")";
+}
+
+}  // namespace dag
