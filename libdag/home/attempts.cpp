@@ -53,10 +53,8 @@ void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
   if (placed.why) say(table.id(row), id, [&] { return std::move(*placed.why); });
   AttemptId generation;
   if (is_call(row)) {
-    ActorChain& chain = *chain_of(row);
-    chain.busy = true;
-    if (table.kind_of(table[row]).call == CallKind::create) chain.generation = uncounted();
-    generation = chain.generation;
+    const bool creates = table.kind_of(table[row]).call == CallKind::create;
+    generation = objects.begin_call(row, creates ? uncounted() : AttemptId{});
   }
   hand_out(row, to, id, false, generation, nullptr);
 }
@@ -113,8 +111,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
       into = std::move(blob);
       return;
     }
-    lend.wanted.push_back(
-        {where, {table.id(owner), attempt_of(owner)}, shard_of(*plan, table.id(owner)), holders_of(owner)});
+    lend.wanted.push_back({where, output_of(owner), shard_of(*plan, table.id(owner)), holders_of(owner)});
   };
 
   if (restore == nullptr) {
@@ -129,7 +126,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
         const RowIndex input = part.row_of(in_edges[argument.first + k].task());
         attempt.blobs.emplace_back();
         // Absent ones are named too: it matters that they were absent.
-        attempt.inputs.push_back({table.id(input), attempt_of(input)});
+        attempt.inputs.push_back(output_of(input));
         if (word(input).outcome != Outcome::finished) continue;
         give(input, static_cast<std::uint32_t>(attempt.blobs.size() - 1), attempt.blobs.back());
       }
@@ -249,15 +246,10 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   known.has_output = record.has_output;
   known.conditions = record.conditions;
   known.error.reset();
-  known.holders.clear();
-  if (record.has_output && !record.value) known.holders.push_back(from);
-  if (!here || !record.value) known.keeper = from;
-  if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
-    chain->busy = false;
-    chain->alive = true;
-    chain->applied = chain->next + 1;
-    groups[chain->group].rollbacks = 0;
-  }
+  outputs.set_holders(row, {});
+  if (record.has_output && !record.value) outputs.add_holder(row, from);
+  if (!here || !record.value) outputs.set_keeper(row, from);
+  if (is_call(row)) objects.returned(row);
   if (record.becomes != detail::none) {
     grow(row, record, {});
     if (known.becomes == no_row) return;  // No more room for spawned tasks.
@@ -292,12 +284,8 @@ void Home::Impl::tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t n
 }
 
 void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why) {
-  if (is_call(row)) {
-    ActorChain& chain = *chain_of(row);
-    chain.busy = false;
-    // Nobody knows how far it came: the state is that of the last call that returned, made again.
-    roll_back(chain.group, "a call of it failed");
-  }
+  // Nobody knows how far it came: the state is that of the last call that returned, made again.
+  if (is_call(row)) call_lost(row, "a call of it failed");
   Tries tried = tries[row];
   tried.failed += crashes(row);
   const NextTry next = next_retry(retry_of(row), tried, Exit::failed, random);
@@ -339,7 +327,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
     if (is_checkpoint(missing.attempt)) forget_checkpoint(missing);
     const RowIndex input = table.find(missing.task);
     if (input == no_row || attempt_of(input) != missing.attempt) continue;
-    if (const auto known = facts.find(input); known != facts.end()) std::erase(known->second.holders, from);
+    outputs.drop_holder(input, from);
   }
   if (back.name.attempt.epoch != options.epoch) earlier.came_back(back.name);
   const auto out = handed_out.find(row);
@@ -348,10 +336,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
       lend_again(row, from, *back.thief);
       return;
     }
-    if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
-      chain->busy = false;
-      roll_back(chain->group, back.why);
-    }
+    if (is_call(row)) call_lost(row, back.why);
     return take_back(row, recorded::Returned{back.why});
   }
   const auto found = again.find(row);
@@ -360,13 +345,9 @@ void Home::Impl::on(Life from, const message::Return& back) {
     return;
   }
   found->second.out.reset();
-  if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
-    again.erase(found);
-    chain->busy = false;
-    roll_back(chain->group, back.why);
-  } else {
-    run_again(row);
-  }
+  if (!is_call(row)) return run_again(row);
+  again.erase(found);
+  call_lost(row, back.why);
 }
 
 }  // namespace dag

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "libdag/home/copies.hpp"
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
@@ -65,7 +66,7 @@ void Home::Impl::checkpoint_held(const OutputName& name, Life holder) {
 
 void Home::Impl::copy_checkpoint(const RowCheckpoint& checkpoint) {
   if (!options.several_processes) return;
-  for (const Life life : lacks_copies(checkpoint.holders)) {
+  for (const Life life : lacks_copies(state, options.self, checkpoint.holders)) {
     send(life, message::Replicate{
                    plan->job, options.shard, options.epoch, checkpoint.record, checkpoint.holders, {}});
   }
@@ -80,7 +81,7 @@ void Home::Impl::copy_checkpoints() {
 /// The two newest stay, and what is behind them until one of them has its copy.
 void Home::Impl::drop_older(std::vector<RowCheckpoint>& saved) {
   const auto safe = [&](const RowCheckpoint& one) {
-    return !options.several_processes || lacks_copies(one.holders).empty();
+    return !options.several_processes || lacks_copies(state, options.self, one.holders).empty();
   };
   while (saved.size() > kept_per_row) {
     const bool others_do = std::any_of(saved.end() - kept_per_row, saved.end(), safe);

@@ -36,26 +36,23 @@ void Home::Impl::decide(RowIndex row) {
     return;
   }
   if (is(row, flag::member) && waits_for_group(row)) return hold(row, HeldFor::group);
-  const ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
-  const bool another_first =
-      chain != nullptr && (chain->next >= chain->calls.size() || chain->calls[chain->next] != row);
-  if (another_first) return hold(row, HeldFor::actors_turn);
-  if (ends_without_start(row, chain)) return;
+  if (is_call(row) && calls.actor_of(row).next_call() != row) return hold(row, HeldFor::actors_turn);
+  if (ends_without_start(row)) return;
   if (!inputs_settled(row) && !is_planted(options.planted, Planted::effects_early)) {
     ledger.press();
     return hold(row, HeldFor::settled_inputs);
   }
   hold(row, HeldFor::nothing);
-  start_unless_held(row, chain);
+  start_unless_held(row);
 }
 
 /// By the outcomes before it, the row is skipped or cancelled.
-bool Home::Impl::ends_without_start(RowIndex row, const ActorChain* chain) {
+bool Home::Impl::ends_without_start(RowIndex row) {
   const Policy& policy = table.policy_of(table[row]);
   std::vector<EdgeResult> results = edge_results(row);
   // The call before it, when another fragment added that one, counts like one by a strong edge.
-  if (chain != nullptr && chain->next > 0)
-    results.push_back({EdgeKind::strong, word(chain->calls[chain->next - 1]).outcome, true});
+  const RowIndex call_before = is_call(row) ? calls.actor_of(row).last_ended() : no_row;
+  if (call_before != no_row) results.push_back({EdgeKind::strong, word(call_before).outcome, true});
   const std::span<const detail::Argument> arguments =
       table.fragment_of(table[row]).arguments_of(table[row].task);
   switch (dag::decide(policy.join, results, arguments)) {
@@ -76,23 +73,23 @@ bool Home::Impl::ends_without_start(RowIndex row, const ActorChain* chain) {
   return false;
 }
 
-void Home::Impl::start_unless_held(RowIndex row, const ActorChain* chain) {
+void Home::Impl::start_unless_held(RowIndex row) {
   if (adopt(row)) return;
   if (waits_for_stopped(row)) return hold(row, HeldFor::stopped_attempt);
   if (waits_for_credit(row)) return hold(row, HeldFor::credit);
   if (word(row).attempt == Word::attempt_max) return close(row, Outcome::failed, no_more_attempts(row));
   if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
   if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
-  if (chain != nullptr && waits_for_save(*chain)) {
-    behind_saves.insert(row);
+  if (is_call(row) && borders.holds(row)) {
+    borders.await(row);
     return hold(row, HeldFor::save_recorded);
   }
   const bool once = table.policy_of(table[row]).effects == Effects::at_most_once;
   if ((once || is_exclusive(row)) && !may_start(row)) return;
-  if (chain == nullptr) return start(row);
-  if (is_save(row) && !saves_here(*chain, row)) return close(row, Outcome::finished, {});
+  if (!is_call(row)) return start(row);
+  if (is_save(row) && !makes_save(row)) return close(row, Outcome::finished, {});
   hold(row, HeldFor::actors_turn);
-  call_approved(row);
+  objects.approve(row);
 }
 
 /// True if the row may start as far as its inputs, or its spawning, must be settled before.
@@ -177,10 +174,8 @@ Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& resul
     for (std::size_t i = 0; i < predecessors.size(); ++i) {
       if (results[i].kind != EdgeKind::weak) look(predecessors[i]);
     }
-    if (const ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
-        chain != nullptr && chain->next > 0) {
-      look(chain->calls[chain->next - 1]);
-    }
+    const RowIndex call_before = is_call(row) ? calls.actor_of(row).last_ended() : no_row;
+    if (call_before != no_row) look(call_before);
     return error;
   }
   // It was to run, but its arguments are not complete.
@@ -210,9 +205,9 @@ bool Home::Impl::is_true(HeldFor why, RowIndex row) const {
     case HeldFor::stopped_attempt:
       return stopped_attempts.has_any(row);
     case HeldFor::credit:
-      return credit_waiting.contains(row);
+      return ahead.awaits_credit(row);
     case HeldFor::save_recorded:
-      return behind_saves.contains(row);
+      return borders.awaits(row);
     case HeldFor::group:
       return is(row, flag::member) && group_of(row).machine.held_back(child_of(group_of(row), row));
     case HeldFor::settled_inputs:

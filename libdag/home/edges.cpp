@@ -93,10 +93,7 @@ void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error
   if (out != handed_out.end()) {
     stop_handed_out(row, out->second);
     handed_out.erase(out);
-    if (ActorChain* chain = is_call(row) ? chain_of(row) : nullptr) {
-      chain->busy = false;
-      roll_back(chain->group, "a call was stopped");
-    }
+    if (is_call(row)) call_lost(row, "a call was stopped");
   }
   pauses.cancel(row);
   if (table.apply(row, Closed{outcome}).what != Do::tell) return;
@@ -234,8 +231,8 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   known.grew = record.grew;
   known.named = record.inputs;
   if (!first && !same_attempt) withdraw(row);
-  if (!same_attempt) known.holders.clear();
-  if (holders != nullptr) known.holders = *holders;
+  if (!same_attempt) outputs.set_holders(row, {});
+  if (holders != nullptr) outputs.set_holders(row, *holders);
   if (record.value) {
     if (!is(row, flag::let_go)) table[row].output.store(record.value);
   } else if (!same_value) {

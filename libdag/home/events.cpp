@@ -19,17 +19,24 @@ bool observed_alone(const QuickEnd& quick) {
 
 Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, RowTable& rows, Gate& lanes_gate,
                  RecordSink& records, std::unique_ptr<HomePlacement> place)
-    : options(given),
+    : HomeRows(rows, given.epoch),
+      options(given),
       plan(std::move(the_plan)),
-      table(rows),
       gate(lanes_gate),
       sink(records),
       placement(std::move(place)),
       random(given.seed),
       critical_path(*plan->graph),
+      outputs(*this, state, given.self),
+      digests(*this),
+      staying(given.released_bytes_max.value_or(0)),
       pauses(Instant{}),
       starts(given.lanes),
-      ledger(given.cut_interval, given.planted) {
+      ahead(given.spawn_credit),
+      ledger(given.cut_interval, given.planted),
+      calls(*this, *plan->graph, plan->shards > 1, given.planted),
+      borders(*this, calls, outputs, state, options, plan->inline_bytes_max),
+      objects(*this, calls, borders, state, *placement, options) {
   DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->size());
   DAG_CHECK(options.epoch.count < epochs_max);
 }
@@ -38,7 +45,7 @@ void Home::Impl::begin(const message::JobState& first_state) {
   state = first_state;
   places = message::lives_that_run(state);
   add_graph();
-  add_actors(*plan->graph);
+  add_actors();
   add_groups();
   for (RowIndex row = 0; row < table.size(); ++row) open(row);
   if (state.cancelled) cancel_all();
@@ -60,18 +67,27 @@ void Home::Impl::on_state(const message::JobState& newer) {
   starts.lives_left(state.lives, leases_over);
   if (state.term != before.term) say_again();
   change_routes();  // Processes that it wants told are told again below: their homes begin to count.
-  std::set<std::uint32_t> lost_groups;
-  for (const ActorChain& chain : chains) {
-    if (chain.place && !alive(*chain.place)) lost_groups.insert(chain.group);
-  }
-  for (const std::uint32_t group : lost_groups) {
-    const bool nothing_there =
-        std::none_of(groups[group].actors.begin(), groups[group].actors.end(),
-                     [&](std::uint32_t member) { return chains[member].alive || chains[member].busy; });
-    if (!nothing_there) roll_back(group, "its process died");
-  }
+  for (const std::uint32_t group : objects.lost_groups()) roll_back(group, "its process died");
   on_crashes(&before);
   stopped_are_lost(leases_over);
+  attempts_lost(leases_over);
+  outputs.lives_changed();
+  if (!is_planted(options.planted, Planted::digest_waited_for)) {
+    for (const RowIndex row : digests.lives_left(state.lives)) to_send.push_back(row);
+  }
+  tell_new_homes(before);
+  checkpoints_lost(before);
+  copies_lost();
+  if (recounting()) {
+    recount->lives_left(state.lives);
+    recount_if_complete();
+  }
+  if (state.replicas > 1 && (state.term != before.term || state.lives != before.lives)) replicate_saves();
+  if (state.cancelled && !before.cancelled) cancel_all();
+}
+
+/// Attempts at processes that have gone are taken back, or run again.
+void Home::Impl::attempts_lost(Instant leases_over) {
   std::vector<RowIndex> lost;
   for (const auto& [row, out] : handed_out) {
     if (!alive(out.runner) && !is_planted(options.planted, Planted::loss_ignored)) lost.push_back(row);
@@ -91,20 +107,10 @@ void Home::Impl::on_state(const message::JobState& newer) {
     if (is_exclusive(row)) starts.lost(row, leases_over);
     run_again(row);
   }
-  for (auto& [row, known] : facts) {
-    std::erase_if(known.holders, [&](Life holder) { return !alive(holder); });
-    if (known.keeper && !alive(*known.keeper)) known.keeper.reset();
-  }
-  for (auto at = digests_awaited.begin(); at != digests_awaited.end();) {
-    if (alive(at->second) || is_planted(options.planted, Planted::digest_waited_for)) {
-      ++at;
-      continue;
-    }
-    to_send.push_back(at->first);
-    at = digests_awaited.erase(at);
-  }
+}
 
-  // Homes that begin to count have to be told again of rows they wait for, and of outputs they need not keep.
+/// Homes that begin to count have to be told again of rows they wait for, and of outputs they need not keep.
+void Home::Impl::tell_new_homes(const message::JobState& before) {
   for (std::uint32_t shard = 0; shard < state.homes.size(); ++shard) {
     if (shard == options.shard || state.homes[shard].epoch == before.homes[shard].epoch) continue;
     for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
@@ -118,14 +124,6 @@ void Home::Impl::on_state(const message::JobState& newer) {
       }
     }
   }
-  checkpoints_lost(before);
-  copies_lost();
-  if (recounting()) {
-    recount->lives_left(state.lives);
-    recount_if_complete();
-  }
-  if (state.replicas > 1 && (state.term != before.term || state.lives != before.lives)) replicate_saves();
-  if (state.cancelled && !before.cancelled) cancel_all();
 }
 
 void Home::Impl::cancel_all() {
@@ -178,7 +176,9 @@ void Home::Impl::on_message(Life from, const JobMessage& message) {
 void Home::Impl::on_time() {
   for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
   for (const RowIndex row : stopped_attempts.take_due(now)) to_decide.push_back(row);
-  drop_revived();
+  for (const RowIndex row : staying.take_due(now)) {
+    if (is(row, flag::let_go)) drop_bytes(row);
+  }
   if (!recounting()) look_for_leases_over();
 }
 
@@ -198,10 +198,8 @@ void Home::Impl::finish_event() {
       const auto [head, tail] = heads_to_end.front();
       heads_to_end.pop_front();
       end_head(head, tail);
-    } else if (!to_pump.empty()) {
-      const std::uint32_t chain = to_pump.front();
-      to_pump.pop_front();
-      pump(chains[chain]);
+    } else if (const auto actor = objects.take_next()) {
+      step_actor(*actor);
     } else if (!to_send.empty()) {
       const RowIndex row = to_send.front();
       to_send.pop_front();
@@ -212,22 +210,19 @@ void Home::Impl::finish_event() {
       place_ready(row);
     } else if (const RowIndex next = recounting() ? no_row : starts.take_next(); next != no_row) {
       decide(next);
-    } else if (!credit_waiting.empty() && has_credit() && !recounting()) {
-      const RowIndex row = credit_waiting.extract(credit_waiting.begin()).value();
-      if (word(row).state == RowState::ready) ready(row);
-      decide(row);
-    } else if (const RowIndex row = recounting() ? no_row : take_past_its_save(); row != no_row) {
-      decide(row);
+    } else if (const RowIndex waited = recounting() ? no_row : ahead.take_next(); waited != no_row) {
+      if (word(waited).state == RowState::ready) ready(waited);
+      decide(waited);
+    } else if (const RowIndex call = recounting() ? no_row : borders.take_free(); call != no_row) {
+      decide(call);
     } else {
       break;
     }
   }
   if (!recounting()) deny_unended();
   flush();
-  for (auto& [life, names] : releases) {
-    if (alive(life)) send(life, message::Release{plan->job, options.shard, options.epoch, std::move(names)});
-  }
-  releases.clear();
+  for (auto& [life, names] : outputs.take_releases())
+    send(life, message::Release{plan->job, options.shard, options.epoch, std::move(names)});
   for (auto& [shard, tasks] : std::exchange(consumed, {})) {
     send(home_of(shard),
          message::Consumed{plan->job, shard, state.homes[shard].epoch, options.shard, std::move(tasks)});
@@ -243,10 +238,6 @@ void Home::Impl::fail_job(Error error) {
 
 void Home::Impl::record(TaskId task, AttemptId attempt, RecordWhat what) {
   sink.record(Record{now, {options.self.process, std::nullopt}, plan->job, task, attempt, std::move(what)});
-}
-
-std::string Home::Impl::describe(RowIndex row) const {
-  return "task '" + table.name_of(table[row]) + "' (" + to_string(table.id(row)) + ")";
 }
 
 }  // namespace dag

@@ -38,8 +38,7 @@ int rank_of(RowState state) {
 RowIndex Home::Impl::waits_behind(RowIndex row) const {
   const RowState at = word(row).state;
   if (at == RowState::held && is_call(row)) {
-    const ActorChain& chain = *chain_of(row);
-    const RowIndex first = chain.next < chain.calls.size() ? chain.calls[chain.next] : no_row;
+    const RowIndex first = calls.actor_of(row).next_call();
     return first == row ? no_row : first;
   }
   if ((at != RowState::running && at != RowState::lent) || handed_out.contains(row)) return no_row;
@@ -87,13 +86,13 @@ std::string Home::Impl::why(RowIndex row) const {
       return "becomes a task that it spawned";
     case RowState::ended:
       return std::string(name(word.outcome)) +
-             (is(row, flag::settled)                   ? ", settled"
-              : digests_awaited.contains(row)          ? ", waits until its digest is taken"
-              : copies.contains(row) && copies.at(row) ? ", waits until its output has a second copy"
-              : is(row, flag::parked)                  ? ", waits until what it rests on is recorded"
-              : is(row, flag::sent)                    ? ", is being recorded"
-              : is(row, flag::noted)                   ? ", is to be recorded"
-                                                       : ", by a lane that has not reported it");
+             (is(row, flag::settled)     ? ", settled"
+              : digests.awaits(row)      ? ", waits until its digest is taken"
+              : outputs.awaits_copy(row) ? ", waits until its output has a second copy"
+              : is(row, flag::parked)    ? ", waits until what it rests on is recorded"
+              : is(row, flag::sent)      ? ", is being recorded"
+              : is(row, flag::noted)     ? ", is to be recorded"
+                                         : ", by a lane that has not reported it");
   }
   return "";
 }
@@ -101,9 +100,9 @@ std::string Home::Impl::why(RowIndex row) const {
 /// Calls run where their job actor lives. Empty: the call has ended, or the actor has no place yet.
 std::string Home::Impl::where_called(RowIndex row) const {
   if (!is_call(row) || has_ended(row)) return "";
-  const ActorChain& chain = *chain_of(row);
-  if (!chain.place) return "";
-  return "; its job actor lives at " + to_string(chain.place->process) +
+  const std::optional<Life>& place = objects.place_of(row);
+  if (!place) return "";
+  return "; its job actor lives at " + to_string(place->process) +
          ", which had the fewest job actors of this home";
 }
 
@@ -147,10 +146,9 @@ std::string Home::Impl::which_settled(RowIndex row) const {
 
 /// The reason why a call does not run although it is the next one.
 std::string Home::Impl::why_not_called(RowIndex row) const {
-  const ActorChain& chain = *chain_of(row);
-  if (chain.next > 0 && (!chain.alive || chain.applied < chain.next))
+  if (objects.lacks_state(row))
     return "waits until its job actor has the state again that calls before it left";
-  return chain.busy ? "waits for its job actor, which is busy" : "is held";
+  return objects.is_busy(row) ? "waits for its job actor, which is busy" : "is held";
 }
 
 /// It failed, or a try of it did.

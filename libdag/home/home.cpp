@@ -104,7 +104,7 @@ std::optional<Instant> Home::wake_at() const {
   const auto or_at = [&](std::optional<Instant> other) {
     if (other && (!at || *other < *at)) at = other;
   };
-  for (const auto& [row, until] : impl_->revived) or_at(until);
+  or_at(impl_->staying.wake_at());
   or_at(impl_->stopped_attempts.wake_at());
   if (!impl_->recounting()) or_at(impl_->starts.wake_at());
   or_at(impl_->leaves_at());
@@ -156,10 +156,18 @@ void Home::check_invariants() const {
   impl_->stopped_attempts.check_invariants();
   impl_->ledger.check_invariants();
   impl_->earlier.check_invariants();
+  impl_->outputs.check_invariants();
+  impl_->digests.check_invariants();
+  impl_->staying.check_invariants();
+  impl_->askers.check_invariants();
+  impl_->ahead.check_invariants();
+  impl_->calls.check_invariants();
+  impl_->borders.check_invariants();
+  impl_->objects.check_invariants();
   impl_->check_held_rows();
 }
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
-SpawnLoad Home::spawned_ahead() const { return impl_->spawned_ahead; }
+SpawnLoad Home::spawned_ahead() const { return impl_->ahead.load(); }
 const HomeOptions& Home::options() const { return impl_->options; }
 bool Home::recounting() const { return impl_->recounting(); }
 HomeCounts Home::counts() const {

@@ -1,9 +1,7 @@
 #pragma once
-// The state of a home, and the parts of its deciding, one file each: edges.cpp (readiness, ends), decide.cpp
-// (whether a held row starts), routes.cpp (news between lanes), attempts.cpp (handing out, taking back,
-// trying again), may_start.cpp (tasks that may not run twice), lineage.cpp (where outputs lie, remaking,
-// letting go), outcomes.cpp (exchange with the cell), spawn.cpp, actors.cpp, call_order.cpp, recount.cpp,
-// void_ends.cpp (undoing), checkpoints.cpp, groups.cpp (restarts together). Included by those only.
+// The home itself: its rows, its attempts, and the classes that know the rest. Those decide and return; the
+// home carries it out, and says to each what the others need. The member functions lie in one file per
+// subject, as the sections below say, and they alone include this file.
 
 #include <deque>
 #include <map>
@@ -12,14 +10,20 @@
 #include <unordered_map>
 
 #include "libdag/base/random.hpp"
-#include "libdag/graph/order.hpp"
 #include "libdag/graph/outcome_rules.hpp"
+#include "libdag/home/actor_objects.hpp"
+#include "libdag/home/askers.hpp"
+#include "libdag/home/borders.hpp"
 #include "libdag/home/critical_path.hpp"
+#include "libdag/home/digests.hpp"
 #include "libdag/home/earlier_attempts.hpp"
-#include "libdag/home/home_state.hpp"
+#include "libdag/home/home_rows.hpp"
 #include "libdag/home/ledger.hpp"
+#include "libdag/home/outputs.hpp"
 #include "libdag/home/recount.hpp"
+#include "libdag/home/spawned_ahead.hpp"
 #include "libdag/home/starts.hpp"
+#include "libdag/home/staying_outputs.hpp"
 #include "libdag/home/stopped_attempts.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
 #include "libdag/supervision/retry.hpp"
@@ -27,7 +31,7 @@
 
 namespace dag {
 
-class Home::Impl {
+class Home::Impl : public HomeRows {
  public:
   Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
        RecordSink& sink, std::unique_ptr<HomePlacement> placement);
@@ -38,6 +42,8 @@ class Home::Impl {
   void on_lanes(LaneReport&& report);
   void on_message(Life from, const JobMessage& message);
   void on_time();
+  void attempts_lost(Instant leases_over);
+  void tell_new_homes(const message::JobState& before);
   void finish_event();
   void fail_job(Error error);
   void cancel_all();
@@ -67,14 +73,12 @@ class Home::Impl {
   void note_quick(RowIndex row, Duration ran);
   bool note_lean(RowIndex row);
   void tell_shard(RowIndex row, std::uint32_t shard);
-  /// Shards, except this one, where a row of ours has successors.
-  std::span<const ShardIndex> foreign_shards(RowIndex row) const { return table.other_shards(row); }
   void ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled);
 
   // ---- decide.cpp
   void decide(RowIndex row);
-  bool ends_without_start(RowIndex row, const ActorChain* chain);
-  void start_unless_held(RowIndex row, const ActorChain* chain);
+  bool ends_without_start(RowIndex row);
+  void start_unless_held(RowIndex row);
   bool inputs_settled(RowIndex row) const;
   bool condition(RowIndex predecessor, std::uint32_t edge) const;
   std::vector<EdgeResult> edge_results(RowIndex row) const;
@@ -109,7 +113,6 @@ class Home::Impl {
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
   void take_back(RowIndex row, const RecordWhat& why);
   void stop_handed_out(RowIndex row, const OutAttempt& out);
-  void stop_for_next(RowIndex row, const OutAttempt& out);
   bool bare(RowIndex row) const;
   Error no_more_attempts(RowIndex row) const;
 
@@ -145,34 +148,25 @@ class Home::Impl {
   void observe(RowIndex row, Duration ran);
 
   // ---- lineage.cpp
-  RowIndex owner_of(RowIndex row) const;
-  bool output_here(RowIndex row) const;
-  bool available(RowIndex row) const;
   std::vector<Life> holders_of(RowIndex row);
   std::vector<OutputName> inputs_of(RowIndex row) const;
   OutcomeRecord record_of(RowIndex row, bool for_cell);
   bool needs_digest(RowIndex row, const Blob& output) const;
   bool digest_taken(RowIndex row);
   void await_digest(RowIndex row, Life from);
-  bool varies(RowIndex row) const;
   bool copied(RowIndex row);
   void copies_lost();
   void copy_lost(RowIndex row);
   /// An answer without content, for the name that was asked for.
   message::Located answer_about(const OutputName& asked) const;
-  /// An asker for an output. For a client alone no released output is made again.
-  struct Asker {
-    Life life;
-    OutputName asked;
-    bool for_client = false;
-    auto operator<=>(const Asker&) const = default;
-  };
   void answer(const Asker& asker, RowIndex row);
   void answer_askers(RowIndex row);
   void remake(RowIndex row);
   void run_again(RowIndex row);
   void again_ended(RowIndex row, OutcomeRecord& record, Life from);
   void output_is_there_again(RowIndex row, OutcomeRecord& record, Life from);
+
+  // ---- letting_go.cpp
   void consumer_done(RowIndex row);
   void maybe_let_go(RowIndex row);
   bool lingers(RowIndex row);
@@ -180,7 +174,6 @@ class Home::Impl {
   Error released(RowIndex row) const;
   void drop_bytes(RowIndex row);
   void release_inputs(RowIndex row);
-  void drop_revived();
 
   // ---- outcomes.cpp
   void put(RowIndex row, bool growth);
@@ -194,13 +187,6 @@ class Home::Impl {
   void withdraw(RowIndex changed);
   void put_tried(RowIndex row);
   void put_started(RowIndex row);
-  bool may_start(RowIndex row);
-  bool is_exclusive(RowIndex row) const { return table.policy_of(table[row]).effects == Effects::exclusive; }
-  bool waits_for_leases(RowIndex row);
-  void look_for_leases_over();
-  bool waits_for_stopped(RowIndex row) const { return stopped_attempts.holds(row, state.lives, now); }
-  void stopped_is_gone(RowIndex row, Life runner, AttemptId id);
-  void stopped_are_lost(Instant leases_over);
   void try_send(RowIndex row);
   bool inputs_sent(RowIndex row) const;
   bool left_no_trace(RowIndex call) const;
@@ -211,6 +197,15 @@ class Home::Impl {
   void lean_settled(RowIndex row);
   void park(RowIndex row);
   void unpark(RowIndex row);
+
+  // ---- may_start.cpp
+  bool may_start(RowIndex row);
+  bool waits_for_leases(RowIndex row);
+  void look_for_leases_over();
+  bool waits_for_stopped(RowIndex row) const { return stopped_attempts.holds(row, state.lives, now); }
+  void stop_for_next(RowIndex row, const OutAttempt& out);
+  void stopped_is_gone(RowIndex row, Life runner, AttemptId id);
+  void stopped_are_lost(Instant leases_over);
 
   // ---- spawn.cpp
   void grow(RowIndex row, OutcomeRecord& record, TaskId first_id);
@@ -223,50 +218,23 @@ class Home::Impl {
   std::optional<Error> spawns_too_much(RowIndex row, const detail::Fragment& spawned) const;
   void bring_literals(RowIndex row, OutcomeRecord& record) const;
   bool waits_for_credit(RowIndex row);
-  bool has_credit() const { return options.spawn_credit.left(spawned_ahead); }
-  void part_told(std::uint32_t part);
-  void parts_recorded();
   void end_head(RowIndex head, RowIndex tail);
   void vanish(std::uint32_t part, std::set<RowIndex>& touched);
 
   // ---- actors.cpp
-  void add_actors(const detail::Fragment& fragment);
-  ActorChain* chain_of(RowIndex row);
-  const ActorChain* chain_of(RowIndex row) const;
-  void call_approved(RowIndex row);
+  void add_actors();
+  void add_call(RowIndex row, const std::set<RowIndex>& behind);
   void call_ended(RowIndex row);
-  void pump(ActorChain& chain);
-  void pump_group(const ActorGroup& group);
-  bool to_replay(const ActorChain& chain, RowIndex row) const;
-  bool replay_wanted(const ActorChain& chain) const;
-  bool comes_along(const ActorChain& chain) const;
-  void remake_call(RowIndex row);
+  void count_calls_again();
+  void step_actor(std::uint32_t actor);
   void call_again_ended(RowIndex row, OutcomeRecord& record, Life from);
-  void count_calls_again(ActorChain& chain);
+  void call_lost(RowIndex row, const std::string& why);
+  void remake_call(RowIndex row);
   void roll_back(std::uint32_t group, const std::string& why);
-  bool comes_back(const ActorGroup& group) const;
-
-  // ---- saves.cpp
-  bool saves_here(const ActorChain& chain, RowIndex row);
-  Duration lost_after(const ActorGroup& group) const;
-  bool is_made(RowIndex save) const;
-  bool add_save(ActorChain& chain, RowIndex ended);
-  bool waits_for_save(const ActorChain& chain) const;
-  RowIndex take_past_its_save();
-  std::size_t choose_border(const ActorGroup& group) const;
-  bool border_there(const ActorGroup& group, std::size_t border) const;
-  bool border_complete(const ActorGroup& group, std::size_t border) const;
-  bool border_open(const ActorGroup& group, std::size_t border) const;
+  bool makes_save(RowIndex row);
   void saves_changed(std::uint32_t group);
   void replicate_save(RowIndex row);
   void replicate_saves();
-  std::vector<Life> lacks_copies(std::vector<Life> holders) const;
-  std::vector<Life> lacks_second_node(std::vector<Life> holders) const;
-  std::vector<Life> holders_without_offer(RowIndex row) const;
-
-  // ---- call_order.cpp
-  std::set<RowIndex> calls_behind(RowIndex row);
-  void add_call(RowIndex row, const std::set<RowIndex>& behind);
 
   // ---- checkpoints.cpp
   bool add_checkpoint(const OutcomeRecord& record, Life holder);
@@ -305,61 +273,26 @@ class Home::Impl {
   void tell_not_ended(const std::vector<RowIndex>& rows);
 
   // ---- void_ends.cpp
-  /// Rows to undo: their end does not count, or they would not exist.
-  struct Undone {
-    std::set<RowIndex> anew;      ///< to be run again
-    std::set<RowIndex> reopened;  ///< became an undone row, so they have not ended after all
-    std::set<RowIndex> vanished;
-    /// Ended by order, after having become a task that does not count now.
-    std::set<RowIndex> outgrown;
-  };
   Undone what_rests_on(const std::vector<RowIndex>& changed);
   void reset_from(const std::vector<RowIndex>& changed);
   void undo(RowIndex row, bool keep_attempt);
   void begin_anew(RowIndex row, const Undone& undone);
 
   // ---- Small helpers
-  Word word(RowIndex row) const { return table.word(row); }
-  bool is(RowIndex row, std::uint32_t flags) const { return (notes[row].flags & flags) != 0; }
-  void set(RowIndex row, std::uint32_t flags) { notes[row].flags = (notes[row].flags | flags) & flag::all; }
-  void unset(RowIndex row, std::uint32_t flags) { notes[row].flags = notes[row].flags & ~flags & flag::all; }
   void hold(RowIndex row, HeldFor why) { notes[row].held_for = why; }
   bool is_held_for(RowIndex row, HeldFor why) const {
     return word(row).state == RowState::held && notes[row].held_for == why;
   }
-  /// Visits reports on rows, one after another. Rows of the next reports come into the cache meanwhile, since
-  /// graphs are larger than the cache.
-  template <class Said, class Visit>
-  void each_reading_ahead(const std::vector<Said>& list, Visit&& visit) const {
-    constexpr std::size_t distance = 8;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (i + distance < list.size()) {
-        __builtin_prefetch(&notes[list[i + distance].row], 1);
-        __builtin_prefetch(&table[list[i + distance].row], 1);
-      }
-      visit(list[i]);
-    }
-  }
-  bool has_ended(RowIndex row) const { return word(row).state == RowState::ended; }
-  bool is_call(RowIndex row) const { return table.kind_of(table[row]).call != detail::CallKind::ordinary; }
-  bool is_save(RowIndex row) const { return table.kind_of(table[row]).call == detail::CallKind::save; }
-  AttemptId attempt_of(RowIndex row) const;
   AttemptId uncounted() {
     DAG_CHECK(uncounted_given < uncounted_max);  // The job ends.
     return {options.epoch, uncounted_attempts + uncounted_given++};
-  }
-  const Fact* fact(RowIndex row) const { return is(row, flag::known) ? &facts.at(row) : nullptr; }
-  /// Made when missing.
-  Fact& fact_of(RowIndex row) {
-    set(row, flag::known);
-    return facts[row];
   }
   bool alive(Life life) const;
   bool recounting() const { return recount.has_value(); }
   bool runs(Life life) const;
   Life home_of(std::uint32_t shard) const { return state.homes[shard].home; }
   void send(Life to, JobMessage message) { effects.emplace_back(SendMessage{to, std::move(message)}); }
-  void release(Life at, const OutputName& name);
+  void release(Life at, const OutputName& name) { outputs.release(at, name); }
   /// `what` makes the event for the journal; it is not called when nothing listens.
   template <class What>
   void say(TaskId task, AttemptId attempt, What&& what) {
@@ -371,7 +304,6 @@ class Home::Impl {
   }
   void record(TaskId task, AttemptId attempt, RecordWhat what);
   void say_closed(RowIndex row, Outcome outcome, const std::string& why);
-  std::string describe(RowIndex row) const;
 
   // ---- explain.cpp
   RowIndex waits_behind(RowIndex row) const;
@@ -383,46 +315,12 @@ class Home::Impl {
   std::string why_not_called(RowIndex row) const;
   TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;
   bool went_wrong(RowIndex row) const;
-
   void explain_lanes(ProcessExplained& to) const;
   void tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number, const std::string& what,
                     std::optional<Duration> again_after);
 
-  template <class Visit>  // (edge, predecessor row, place among the in-edges)
-  void each_in(RowIndex row, Visit&& visit) const {
-    const Row& about = table[row];
-    const Part& part = table.part(about.part);
-    std::uint32_t place = 0;
-    for (const detail::EdgeEnd end : part.fragment->in_edges(about.task)) {
-      visit(detail::Edge{end.task(), about.task, end.kind()}, part.row_of(end.task()), place++);
-    }
-  }
-  template <class Visit>  // (kind of edge, successor row; no_row: not ours)
-  void each_out(RowIndex row, Visit&& visit) const {
-    const Row& about = table[row];
-    for (const Successor successor : table.part(about.part).out_edges(about.task)) {
-      visit(successor.kind(), successor.row());
-    }
-  }
-
-  /// Visits the rows that the row's arguments name, in the order of the arguments. A row that is named twice
-  /// is visited twice.
-  template <class Visit>
-  void each_input(RowIndex row, Visit&& visit) const {
-    const Row& about = table[row];
-    const Part& part = table.part(about.part);
-    const auto in_edges = part.fragment->in_edges(about.task);
-    for (const detail::Argument& argument : part.fragment->arguments_of(about.task)) {
-      if (!is_input(argument.kind)) continue;
-      for (const detail::EdgeEnd end : in_edges.subspan(argument.first, argument.count)) {
-        visit(part.row_of(end.task()));
-      }
-    }
-  }
-
   HomeOptions options;
   std::shared_ptr<const JobPlan> plan;
-  RowTable& table;
   Gate& gate;
   RecordSink& sink;
   std::unique_ptr<HomePlacement> placement;
@@ -430,47 +328,37 @@ class Home::Impl {
   Instant now;
   message::JobState state;
   std::vector<Life> places;  ///< lives_that_run(state)
-
   CriticalPath critical_path;
 
-  std::vector<Note> notes;
-  std::unordered_map<RowIndex, Fact> facts;
-  /// Digests of released outputs of lean rows, per row, if there are several processes; 0: none.
-  std::vector<std::uint64_t> let_go_digests;
-  /// Ended rows that are not sent before the digest of their output is there, with the runner that takes it.
-  /// Then: digests that came before the ends they belong to.
-  std::map<RowIndex, Life> digests_awaited;
-  std::map<OutputName, std::uint64_t> digests_early;
-  /// Rows with varying kernels whose outputs have a copy or need one, with the process asked to make it.
-  std::map<RowIndex, std::optional<Life>> copies;
+  // Outputs.
+  Outputs outputs;
+  Digests digests;
+  StayingOutputs staying;
+  Askers askers;
+
+  // Attempts.
   std::unordered_map<RowIndex, Tries> tries;
   std::unordered_map<RowIndex, Error> failed_with;  ///< the newest failure of a try, for people
   std::map<RowIndex, OutAttempt> handed_out;
   StoppedAttempts stopped_attempts;
   std::map<RowIndex, Again> again;
-  std::map<RowIndex, std::vector<RowCheckpoint>>
-      checkpoints;  ///< of rows that have not settled; oldest first
+  /// Saved states of rows that have not settled; oldest first.
+  std::map<RowIndex, std::vector<RowCheckpoint>> checkpoints;
   Losses losses;
   TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
   Starts starts;
-  std::set<RowIndex> behind_saves;      ///< calls that wait until the save before them has its copies
-  std::map<RowIndex, Instant> revived;  ///< outputs that were let go and made again
-  std::vector<RowIndex> parents;        ///< per part: the row whose attempt spawned it
-  std::vector<std::uint32_t> vanished_parts;
+
+  // Spawned tasks.
+  std::vector<RowIndex> parents;  ///< per part: the row whose attempt spawned it
   std::uint32_t uncounted_given = 0;
-  std::uint32_t spawned_count = 0;                 ///< in this epoch
-  std::map<std::uint32_t, SpawnLoad> parts_ahead;  ///< spawned parts that the record does not have
-  SpawnLoad spawned_ahead;                         ///< all of them
-  /// Parts that were sent to the cell, by the number of the Outcomes; ascending.
-  std::deque<std::pair<std::uint64_t, std::uint32_t>> parts_told;
-  std::set<RowIndex> credit_waiting;  ///< rows that start when there is credit
+  std::uint32_t spawned_count = 0;  ///< in this epoch
+  SpawnedAhead ahead;
 
   // Work to be done before the event is over, in this order.
   std::deque<RowIndex> to_decide;
   std::deque<RowIndex> to_send;
   std::deque<RowIndex> to_place;                           ///< ready rows that no lane was told of
   std::deque<std::pair<RowIndex, RowIndex>> heads_to_end;  ///< head, tail
-  std::deque<std::uint32_t> to_pump;                       ///< chains
 
   // Towards the cell.
   Ledger ledger;
@@ -484,15 +372,12 @@ class Home::Impl {
   /// Shards with successors of our rows that need the outputs no more: by their place in
   /// Part::other_shards.
   std::vector<bool> consumed_there;
-  std::map<RowIndex, std::set<Asker>> askers;
-  std::deque<std::pair<RowIndex, std::uint64_t>> lingering;  ///< with their sizes, oldest first
-  std::uint64_t lingering_bytes = 0;
+  std::map<std::uint32_t, std::vector<message::TaskBits>> consumed;  ///< by shard; sent after the event
 
   // Job actors.
-  std::vector<ActorChain> chains;
-  std::map<std::uint32_t, std::uint32_t> chain_by_actor;
-  std::vector<ActorGroup> groups;
-  std::optional<OutEdges> submitted_out;  ///< of the graph, once calls_behind has asked
+  ActorCalls calls;
+  Borders borders;
+  ActorObjects objects;
 
   // Groups of tasks.
   std::vector<TaskGroup> task_groups;  ///< as in the graph; groups of other shards have no members
@@ -505,10 +390,6 @@ class Home::Impl {
   /// and be charged for the first time, again and again. So spawned tasks wait until their spawning is
   /// recorded.
   bool careful = false;
-
-  // Sent when the event is over.
-  std::map<Life, std::vector<OutputName>> releases;
-  std::map<std::uint32_t, std::vector<message::TaskBits>> consumed;  ///< by shard
 
   HomeCounts counts;
   bool over = false;  ///< the job failed or ended: nothing is started any more

@@ -1,6 +1,5 @@
 #pragma once
-// Facts that a home remembers of rows, attempts, job actors and groups, and the limits that it keeps. Plain
-// values; home_impl.hpp uses them, and it alone includes this file.
+// Facts that a home remembers of rows, attempts and groups, and the limits that it keeps. Plain values.
 
 #include <optional>
 #include <set>
@@ -8,9 +7,7 @@
 #include <vector>
 
 #include "libdag/base/spawned.hpp"
-#include "libdag/home/call_order.hpp"
 #include "libdag/home/home.hpp"
-#include "libdag/supervision/checkpoint_interval.hpp"
 #include "libdag/supervision/group_machine.hpp"
 
 namespace dag {
@@ -20,13 +17,6 @@ namespace dag {
 inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;
 /// Their limit in one epoch: above lie the numbers of saved states.
 inline constexpr std::uint32_t uncounted_max = checkpoint_numbers - uncounted_attempts;
-/// Inputs of this many calls of an actor are kept for the case that it must be restored; older ones would
-/// have to be made again.
-inline constexpr std::size_t retained_calls_max = 4096;
-/// A remade output stays this long after it was last asked for.
-inline constexpr Duration revived_for = std::chrono::seconds(10);
-/// This many outputs stay for a while though no task will read them, whatever their size.
-inline constexpr std::size_t lingering_max = 4096;
 /// Literals of this size and above that a task hands on are sent to the cell only once.
 inline constexpr std::size_t literal_bytes_left_out = 64;
 
@@ -49,13 +39,12 @@ enum : std::uint32_t {
   /// The row has only strong edges, none from it leads to a row with effects, and it was not spawned: when a
   /// lane has ended it, and has told the other shards, its end only has to be noted.
   lean = 32768,
-  wanted = 65536,             ///< a client has asked
-  left = 131072,              ///< the cut that it is in has left, or is recorded
-  elsewhere = 262144,         ///< it has predecessors in other shards
-  by_order = 524288,          ///< a client cancelled it, or its group gave up: the end rests on nothing
-  denied = 1048576,           ///< others were told that it has not ended after all
-  member = 2097152,           ///< of a group
-  no_calls_behind = 4194304,  ///< no call of a job actor waits for it
+  wanted = 65536,      ///< a client has asked
+  left = 131072,       ///< the cut that it is in has left, or is recorded
+  elsewhere = 262144,  ///< it has predecessors in other shards
+  by_order = 524288,   ///< a client cancelled it, or its group gave up: the end rests on nothing
+  denied = 1048576,    ///< others were told that it has not ended after all
+  member = 2097152,    ///< of a group
   /// Its outcome is sent to the cell at once: a row of another shard waits for it to settle, or it is a save.
   presses = 8388608,
   lingers = 16777216,  ///< no task will read it; it stays while there is room
@@ -96,9 +85,7 @@ struct Fact {
   std::uint64_t size_bytes = 0;
   bool has_output = false;
   std::vector<bool> conditions;  ///< own, then inherited
-  std::vector<Life> holders;     ///< of bytes, beside the slot
-  AttemptId grown_attempt;     ///< the attempt that is fixed, when it became another; `attempt` names the end
-  std::optional<Life> keeper;  ///< the runner that keeps the record until it is released
+  AttemptId grown_attempt;  ///< the attempt that is fixed, when it became another; `attempt` names the end
   std::vector<OutputName> named;  ///< ghosts: the inputs that their record names
   std::optional<Error> error;
   RowIndex owner = no_row;  ///< the row whose output this row's is, when it became another
@@ -132,33 +119,6 @@ struct RowCheckpoint {
   std::vector<Life> holders;
 };
 
-struct ActorChain {
-  std::uint32_t index = detail::none;
-  std::uint32_t group = 0;
-  CallOrder calls;       ///< the create task first; vanished ones are taken out
-  std::size_t next = 0;  ///< first call that has not ended
-  std::optional<Life> place;
-  bool alive = false;  ///< the object exists, after calls[0, applied)
-  AttemptId generation;
-  std::size_t applied = 0;
-  RowIndex approved = no_row;     ///< the call that may run as soon as the object is there
-  bool busy = false;              ///< an attempt of a call is out
-  std::vector<RowIndex> saves;    ///< save calls that ended, in order: the border's number is the place + 1
-  std::vector<std::size_t> made;  ///< borders of saves that were not left out, ascending
-  std::deque<RowIndex> retained;  ///< calls whose inputs are kept
-  bool can_save = false;
-  Instant save_began;  ///< when its last save was handed out
-};
-struct ActorGroup {
-  std::vector<std::uint32_t> actors;  ///< positions in Home::Impl::chains
-  std::set<RowIndex> wanted;          ///< ended calls whose output is to be made again
-  std::size_t border = 0;             ///< complete saves before this one were let go (count)
-  std::uint32_t rollbacks = 0;
-  std::size_t chosen = 0;  ///< the border (counted from 1) that lost objects come back from; 0: create
-  SaveTimes times;
-  std::map<std::size_t, bool> saves_at;  ///< by border, if saves may be left out: true if they are made
-};
-
 /// Places of a row that may not run anywhere. `here` is asked what it would choose; `barred` is the reason
 /// against all other places.
 struct FewPlaces {
@@ -179,6 +139,15 @@ struct GroupMemberDown {
   Exit why = Exit::failed;
   std::optional<Error> error;
   bool for_good = false;  ///< the member has failed, and is not tried again
+};
+
+/// Rows to undo: their end does not count, or they would not exist.
+struct Undone {
+  std::set<RowIndex> anew;      ///< to be run again
+  std::set<RowIndex> reopened;  ///< became an undone row, so they have not ended after all
+  std::set<RowIndex> vanished;
+  /// Ended by order, after having become a task that does not count now.
+  std::set<RowIndex> outgrown;
 };
 
 }  // namespace dag

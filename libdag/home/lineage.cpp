@@ -1,4 +1,4 @@
-// Where outputs lie, how lost ones come back, and when they may go.
+// Records, digests and copies of outputs, answers to questions for them, and the making of lost ones.
 //
 // A lost output is made again when a process asks for it: the row stays ended, a new attempt runs under a
 // number of its own, and its output stands for the recorded one when the digests agree. Inputs may be lost
@@ -15,32 +15,10 @@
 
 #include <algorithm>
 
+#include "libdag/home/copies.hpp"
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
-
-using detail::Edge;
-
-AttemptId Home::Impl::attempt_of(RowIndex row) const {
-  const Fact* known = fact(row);
-  if (known != nullptr && known->attempt) return known->attempt;
-  const Epoch epoch =
-      table[row].ghost ? table.routes().to[table.other_shards(row).front()].epoch : options.epoch;
-  return {epoch, word(row).attempt};
-}
-
-/// The row whose output is this row's: itself, or the row that it became.
-RowIndex Home::Impl::owner_of(RowIndex row) const {
-  const Fact* known = fact(row);
-  return known != nullptr && known->owner != no_row ? known->owner : row;
-}
-
-bool Home::Impl::available(RowIndex row) const {
-  if (table[row].output.load()) return true;
-  const Fact* known = fact(row);
-  return known != nullptr && std::any_of(known->holders.begin(), known->holders.end(),
-                                         [&](Life holder) { return alive(holder); });
-}
 
 /// The processes that have the bytes of this row's own name. Bytes in the row's slot are offered by the
 /// runner here from now on.
@@ -52,27 +30,13 @@ std::vector<Life> Home::Impl::holders_of(RowIndex row) {
     record.digest_follows = record.digest == 0 && needs_digest(row, blob);
     effects.emplace_back(PublishOutput{std::move(record), std::move(blob)});
   }
-  return holders_without_offer(row);
-}
-
-/// Perhaps nobody can have it from this process yet.
-std::vector<Life> Home::Impl::holders_without_offer(RowIndex row) const {
-  std::vector<Life> holders;
-  if (table[row].output.load()) holders.push_back(options.self);
-  if (const Fact* known = fact(row)) {
-    for (const Life holder : known->holders) {
-      if (alive(holder) && std::find(holders.begin(), holders.end(), holder) == holders.end()) {
-        holders.push_back(holder);
-      }
-    }
-  }
-  return holders;
+  return outputs.holders(row);
 }
 
 /// The outputs that the row's arguments are made of, absent ones included.
 std::vector<OutputName> Home::Impl::inputs_of(RowIndex row) const {
   std::vector<OutputName> names;
-  each_input(row, [&](RowIndex input) { names.push_back({table.id(input), attempt_of(input)}); });
+  each_input(row, [&](RowIndex input) { names.push_back(output_of(input)); });
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
@@ -133,30 +97,24 @@ bool Home::Impl::needs_digest(RowIndex row, const Blob& output) const {
 /// For a row that ended: false while the digest of its output is being taken. Starts that if needed. The row
 /// is looked at again when the digest is there.
 bool Home::Impl::digest_taken(RowIndex row) {
-  if (digests_awaited.contains(row)) return false;
+  if (digests.awaits(row)) return false;
   const Fact* known = fact(row);
   if (known != nullptr && (known->digest != 0 || known->owner != no_row)) return true;
   if (!needs_digest(row, table[row].output.load())) return true;
   holders_of(row);
   await_digest(row, options.self);
-  return !digests_awaited.contains(row);
+  return !digests.awaits(row);
 }
 
 void Home::Impl::await_digest(RowIndex row, Life from) {
-  const auto early = digests_early.find({table.id(row), attempt_of(row)});
-  if (early == digests_early.end()) {
-    digests_awaited[row] = from;
-    return;
-  }
-  fact_of(row).digest = early->second;
-  digests_early.erase(early);
+  if (const auto early = digests.await(row, output_of(row), from)) fact_of(row).digest = *early;
 }
 
 void Home::Impl::on(Life from, const message::Digested& message) {
   const RowIndex row = table.find(message.name.task);
   if (row == no_row || table[row].ghost || is(row, flag::vanished | flag::settled)) return;
   if (!has_ended(row) || attempt_of(row) != message.name.attempt) {
-    digests_early[message.name] = message.digest;
+    digests.came_early(message.name, message.digest);
     return;
   }
   Fact& known = fact_of(row);
@@ -167,16 +125,10 @@ void Home::Impl::on(Life from, const message::Digested& message) {
     known.size_bytes = blob.size_bytes();
   }
   if (known.digest == 0) known.digest = message.digest;
-  if (const auto awaited = digests_awaited.find(row);
-      awaited != digests_awaited.end() && awaited->second == from) {
-    digests_awaited.erase(awaited);
-    to_send.push_back(row);
-  }
+  if (digests.came(row, from)) to_send.push_back(row);
 }
 
 // ---- Copies of outputs that cannot be made again
-
-bool Home::Impl::varies(RowIndex row) const { return table.policy_of(table[row]).varying; }
 
 /// For a row that ended: false while its output, if it may vary, has no second copy. Has a copy made if
 /// needed. The row is looked at again when the copy is there.
@@ -188,14 +140,12 @@ bool Home::Impl::copied(RowIndex row) {
   // A small output is in the record, and a row that became another one has no output itself.
   if (size_bytes <= plan->inline_bytes_max || owner_of(row) != row) return true;
   const std::vector<Life> holders = holders_of(row);
-  const std::vector<Life> lacking = lacks_second_node(holders);
-  std::optional<Life>& asked_for_it = copies[row];
+  const std::vector<Life> lacking = lacks_second_node(state, options.self, holders);
   if (lacking.empty() || holders.empty()) {
-    asked_for_it.reset();
+    outputs.await_copy(row, std::nullopt);
     return true;
   }
-  if (asked_for_it == lacking.front()) return false;
-  asked_for_it = lacking.front();
+  if (!outputs.await_copy(row, lacking.front())) return false;
   OutcomeRecord record = record_of(row, false);
   record.spawned = nullptr;
   send(lacking.front(),
@@ -205,12 +155,9 @@ bool Home::Impl::copied(RowIndex row) {
 
 /// Processes have gone, and with them copies, or the makers of copies.
 void Home::Impl::copies_lost() {
-  std::vector<RowIndex> rows;
-  for (auto& [row, asked_for_it] : copies) {
-    if (asked_for_it && !alive(*asked_for_it)) asked_for_it.reset();
-    if (has_ended(row) && is(row, flag::noted)) rows.push_back(row);
+  for (const RowIndex row : outputs.rows_with_copies()) {
+    if (has_ended(row) && is(row, flag::noted)) copy_lost(row);
   }
-  for (const RowIndex row : rows) copy_lost(row);
 }
 
 /// For a row that ended and needs copies. It may have enough of them all the same.
@@ -228,18 +175,14 @@ void Home::Impl::on(Life from, const message::Need& need) {
   // An asker for an older attempt's output may have this one's.
   if (need.name.attempt != attempt_of(row)) return answer({from, need.name, need.for_client}, row);
   bool struck = false;
-  if (const auto known = facts.find(owner); known != facts.end()) {
-    for (const Life gone : need.gone) {
-      struck = std::erase(known->second.holders, gone) > 0 || struck;
-      // Our own runner has lost sight of the value in the slot: offer it again.
-      if (gone == options.self) unset(owner, flag::published);
-    }
-  } else if (std::find(need.gone.begin(), need.gone.end(), options.self) != need.gone.end()) {
-    unset(owner, flag::published);
+  for (const Life gone : need.gone) {
+    struck = outputs.drop_holder(owner, gone) || struck;
+    // Our own runner has lost sight of the value in the slot: offer it again.
+    if (gone == options.self) unset(owner, flag::published);
   }
   if (struck && has_ended(owner) && is(owner, flag::noted)) {
     if (varies(owner)) copy_lost(owner);
-    if (is_save(owner) && is_made(owner) && !is(owner, flag::let_go)) replicate_save(owner);
+    if (is_save(owner) && borders.is_made(owner) && !is(owner, flag::let_go)) replicate_save(owner);
   }
   answer({from, need.name, need.for_client}, row);
 }
@@ -255,7 +198,7 @@ void Home::Impl::answer(const Asker& asker, RowIndex row) {
   const OutputName& asked_name = asker.asked;
   const bool vanished = is(row, flag::vanished);
   if (!vanished && (!has_ended(row) || !is(row, flag::noted))) {
-    askers[row].insert(asker);
+    askers.add(row, asker);
     return;
   }
   const RowIndex owner = owner_of(row);
@@ -265,8 +208,8 @@ void Home::Impl::answer(const Asker& asker, RowIndex row) {
     return send(asker.life, std::move(located));
   }
   if (word(row).outcome == Outcome::finished) {
-    if (available(owner)) {
-      if (is(owner, flag::let_go)) revived[owner] = now + revived_for;
+    if (outputs.available(owner)) {
+      if (is(owner, flag::let_go)) staying.asked_for(owner, now);
       located.holders = holders_of(owner);
     } else if (is_save(owner) && !recounting()) {
       // No task needs this state itself: the process that was to get a copy goes without, and an object comes
@@ -275,7 +218,7 @@ void Home::Impl::answer(const Asker& asker, RowIndex row) {
     } else if (asker.for_client && options.released_bytes_max && is(owner, flag::let_go)) {
       located.lost = released(row);
     } else {
-      askers[owner].insert(asker);
+      askers.add(owner, asker);
       return remake(owner);
     }
   }
@@ -287,11 +230,7 @@ void Home::Impl::answer(const Asker& asker, RowIndex row) {
 }
 
 void Home::Impl::answer_askers(RowIndex row) {
-  const auto found = askers.find(row);
-  if (found == askers.end()) return;
-  const auto waiting = std::move(found->second);
-  askers.erase(found);
-  for (const Asker& asker : waiting) {
+  for (const Asker& asker : askers.take(row)) {
     if (alive(asker.life)) answer(asker, table.find(asker.asked.task));
   }
 }
@@ -343,9 +282,9 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
   Fact& known = fact_of(row);
   known.attempt = attempt_of(row);
   if (record.digest == 0 && record.value) record.digest = digest_of(record.value);
-  if (known.digest == 0 && row < let_go_digests.size()) known.digest = let_go_digests[row];
+  if (known.digest == 0) known.digest = digests.of_let_go(row);
   // The first digest is unknown, but no process was told that the first output is final either.
-  const bool unknown = digests_awaited.erase(row) > 0;
+  const bool unknown = digests.forget(row);
   if (unknown) to_send.push_back(row);
   const bool same = !unknown && (known.digest == 0 || known.digest == record.digest);
   if (!same && is(row, flag::sent)) {
@@ -361,15 +300,15 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
   known.digest = record.digest;
   known.size_bytes = record.size_bytes;
   known.has_output = record.has_output;
-  known.holders.clear();
+  outputs.set_holders(row, {});
   if (record.value) {
     table[row].output.store(record.value);
     unset(row, flag::published);
     if (from != options.self) release(from, {record.task, known.attempt});
   } else {
-    known.holders.push_back(from);
+    outputs.add_holder(row, from);
   }
-  if (is(row, flag::let_go)) revived[row] = now + revived_for;
+  if (is(row, flag::let_go)) staying.asked_for(row, now);
   if (!same) {
     known.attempt = record.attempt;
     known.conditions = record.conditions;
@@ -377,149 +316,6 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
     reset_from({row});
   }
   answer_askers(row);
-}
-
-// ---- Letting go
-
-void Home::Impl::consumer_done(RowIndex row) {
-  DAG_CHECK(notes[row].consumers > 0);
-  if (--notes[row].consumers == 0) maybe_let_go(row);
-}
-
-void Home::Impl::release_inputs(RowIndex row) {
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) { consumer_done(predecessor); });
-}
-
-void Home::Impl::maybe_let_go(RowIndex row) {
-  if (notes[row].consumers > 0 || is(row, flag::let_go)) return;
-  if (table[row].ghost) {
-    set(row, flag::let_go | flag::consumed);
-    table[row].output.clear();
-    const std::uint32_t shard = shard_of(*plan, table.id(row));
-    // Offered here for a process that was lent a reader. (Offers of homes in this process are their own.)
-    if (is(row, flag::published) && home_of(shard) != options.self) {
-      release(options.self, {table.id(row), attempt_of(row)});
-    }
-    message::add_task(consumed[shard], table.id(row));
-    return;
-  }
-  if (!is(row, flag::settled) || is(row, flag::kept)) return;
-  // It cannot be made again, and outputs computed from it may have to be.
-  if (options.several_processes && varies(row)) return;
-  if (!lingers(row)) let_go(row);
-}
-
-/// Stays for a client that may ask late. Those that have stayed for longest go to make room.
-bool Home::Impl::lingers(RowIndex row) {
-  if (is(row, flag::lingers)) return true;
-  const OutputSlot& output = table[row].output;
-  if (!output.on_heap() && !is(row, flag::known)) return false;  // Most: it lies in the slot itself.
-  const std::uint64_t room = options.released_bytes_max.value_or(0);
-  const Blob blob = output.load();
-  const Fact* known = fact(row);
-  const std::uint64_t size_bytes = blob ? blob.size_bytes() : known != nullptr ? known->size_bytes : 0;
-  if (size_bytes <= Blob::inline_bytes_max || size_bytes > room) return false;
-  set(row, flag::lingers);
-  lingering.emplace_back(row, size_bytes);
-  lingering_bytes += size_bytes;
-  while (lingering_bytes > room || lingering.size() > lingering_max) {
-    const auto [oldest, bytes] = lingering.front();
-    lingering.pop_front();
-    lingering_bytes -= bytes;
-    if (!is(oldest, flag::lingers)) continue;
-    unset(oldest, flag::lingers);
-    if (notes[oldest].consumers == 0 && !is(oldest, flag::let_go | flag::kept)) let_go(oldest);
-  }
-  return true;
-}
-
-Error Home::Impl::released(RowIndex row) const {
-  return {ErrorCode::output_released,
-          "the output of " + describe(row) + " was released: all tasks that read it have ended",
-          "say .keep() where the task is added to the graph, or ask for its output before they end"};
-}
-
-void Home::Impl::let_go(RowIndex row) {
-  set(row, flag::let_go);
-  if (options.several_processes && !is(row, flag::known)) {
-    // Should it have to be made again, it must be the same. (Of large ones there is a Fact.)
-    if (let_go_digests.size() < notes.size()) let_go_digests.resize(notes.size());
-    if (const Blob blob = table[row].output.load(); blob && !needs_digest(row, blob)) {
-      let_go_digests[row] = digest_of(blob);
-    }
-  }
-  drop_bytes(row);
-  // For a row that was only named the cell has no bytes.
-  if (options.several_processes && is(row, flag::known)) {
-    ledger.free_later(table.id(row));
-  }
-  if (const RowIndex owner = owner_of(row); owner != row) consumer_done(owner);
-}
-
-void Home::Impl::drop_bytes(RowIndex row) {
-  // A value in the slot itself costs nothing.
-  if (!options.released_bytes_max || table[row].output.on_heap()) table[row].output.clear();
-  if (!is(row, flag::published | flag::known)) return;
-  const OutputName name{table.id(row), attempt_of(row)};
-  if (is(row, flag::published)) release(options.self, name);
-  unset(row, flag::published);
-  if (!is(row, flag::known)) return;
-  Fact& known = facts.at(row);
-  for (const Life holder : known.holders) release(holder, name);
-  if (known.keeper &&
-      std::find(known.holders.begin(), known.holders.end(), *known.keeper) == known.holders.end()) {
-    release(*known.keeper, name);
-  }
-  known.holders.clear();
-  known.keeper.reset();
-}
-
-void Home::Impl::drop_revived() {
-  for (auto at = revived.begin(); at != revived.end();) {
-    if (at->second > now) {
-      ++at;
-      continue;
-    }
-    if (is(at->first, flag::let_go)) drop_bytes(at->first);
-    at = revived.erase(at);
-  }
-}
-
-void Home::Impl::release(Life at, const OutputName& name) {
-  if (alive(at)) releases[at].push_back(name);
-}
-
-void Home::Impl::on(Life, const message::Consumed& message) {
-  const auto one = [&](TaskId task) {
-    const RowIndex row = table.find(task);
-    if (row == no_row || table[row].ghost) return;
-    const std::span<const ShardIndex> shards = foreign_shards(row);
-    const auto shard = std::find(shards.begin(), shards.end(), message.from);
-    if (shard == shards.end()) return;
-    const auto place = static_cast<std::size_t>(&*shard - table.part(0).other_shards.data());
-    if (consumed_there[place]) return;
-    consumed_there[place] = true;
-    consumer_done(row);
-  };
-  for (const message::TaskBits& some : message.tasks) some.each(one);
-}
-
-void Home::Impl::on(Life from, const message::Holding& holding) {
-  if (is_checkpoint(holding.name.attempt)) return checkpoint_held(holding.name, from);
-  const RowIndex row = table.find(holding.name.task);
-  if (row == no_row || table[row].ghost || attempt_of(row) != holding.name.attempt || is(row, flag::let_go)) {
-    return release(from, holding.name);
-  }
-  Fact& known = fact_of(row);
-  if (!known.attempt) known.attempt = holding.name.attempt;
-  if (std::find(known.holders.begin(), known.holders.end(), from) == known.holders.end()) {
-    known.holders.push_back(from);
-  }
-  if (is_call(row)) saves_changed(chain_of(row)->group);
-  if (const auto copy = copies.find(row); copy != copies.end() && copy->second == from) {
-    copy->second.reset();
-    to_send.push_back(row);
-  }
 }
 
 }  // namespace dag

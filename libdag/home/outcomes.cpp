@@ -36,7 +36,8 @@ void Home::Impl::put(RowIndex row, bool growth) {
   const bool needs = is(row, flag::elsewhere) && (growth || !is(row, flag::by_order)) &&
                      !is_planted(options.planted, Planted::needs_forgotten);
   // A save may be left out at each step.
-  if (is(row, flag::wanted) || (is(row, flag::presses) && (!is_save(row) || is_made(row)))) ledger.press();
+  if (is(row, flag::wanted) || (is(row, flag::presses) && (!is_save(row) || borders.is_made(row))))
+    ledger.press();
   const bool record = growth || !simple(row) || (is(row, flag::known) && table.kind_of(table[row]).returns);
   const std::size_t bytes = record ? weight_of_record(row, growth) : name_bytes;
   if (!needs) return ledger.put({row, growth}, bytes, nullptr);
@@ -64,7 +65,7 @@ std::vector<OutputName> Home::Impl::needs_elsewhere(RowIndex row) const {
   std::vector<OutputName> needs;
   each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
     if (!table[predecessor].ghost || is(predecessor, flag::settled)) return;
-    needs.push_back({table.id(predecessor), attempt_of(predecessor)});
+    needs.push_back(output_of(predecessor));
   });
   return needs;
 }
@@ -78,7 +79,7 @@ std::vector<OutputName> Home::Impl::needs_elsewhere(RowIndex row) const {
 bool Home::Impl::named_only(RowIndex row) const {
   if (!simple(row)) return false;
   if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
-  if (is_save(row) && !is_made(row)) return false;
+  if (is_save(row) && !borders.is_made(row)) return false;
   // It cannot be made again.
   if (table.policy_of(table[row]).effects == Effects::at_most_once || varies(row)) return false;
   if (is(row, flag::known) || is(row, flag::kept)) return false;
@@ -92,7 +93,7 @@ bool Home::Impl::named_only(RowIndex row) const {
 }
 
 void Home::Impl::write_plain(message::Outcomes& outcomes, RowIndex row) const {
-  const OutputName name{table.id(row), attempt_of(row)};
+  const OutputName name = output_of(row);
   if (name.attempt != AttemptId{options.epoch, 1}) {
     outcomes.plain.push_back(name);
     return;
@@ -131,7 +132,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Ledger::Entry entry) {
   if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {
     record.spawned = table.part(known->part).fragment;
     record.first_spawned = table.part(known->part).first_id;
-    parts_told.emplace_back(outcomes.number, known->part);
+    ahead.told(known->part, outcomes.number);
     leave_out_literals(row, record);
     if (growth) {
       record.outcome = Outcome::none;
@@ -163,10 +164,10 @@ bool Home::Impl::inputs_sent(RowIndex row) const {
   if (!is_call(row) || left_no_trace(row)) return true;
   // The state that it ran on is that after the last call before it that ran, which another fragment may have
   // added.
-  const CallOrder& calls = chain_of(row)->calls;
-  std::size_t place = calls.place_of(row);
-  while (place > 0 && left_no_trace(calls[place - 1])) --place;
-  return place == 0 || is(calls[place - 1], flag::sent);
+  const CallOrder& order = calls.actor_of(row).calls;
+  std::size_t place = order.place_of(row);
+  while (place > 0 && left_no_trace(order[place - 1])) --place;
+  return place == 0 || is(order[place - 1], flag::sent);
 }
 
 /// A call that ended without having run: it rests on no state, and changed none.
@@ -223,11 +224,11 @@ void Home::Impl::wake_parked_by(RowIndex row) {
     }
   }
   if (is_call(row)) {
-    const CallOrder& calls = chain_of(row)->calls;
-    std::size_t place = calls.place_of(row);
-    while (++place < calls.size()) {
-      wake(calls[place]);
-      if (!left_no_trace(calls[place])) break;
+    const CallOrder& order = calls.actor_of(row).calls;
+    std::size_t place = order.place_of(row);
+    while (++place < order.size()) {
+      wake(order[place]);
+      if (!left_no_trace(order[place])) break;
     }
   }
 }
@@ -235,7 +236,7 @@ void Home::Impl::wake_parked_by(RowIndex row) {
 /// When the next cut leaves; nothing when there is none, or one is under way.
 std::optional<Instant> Home::Impl::leaves_at() const {
   if (recounting() || over) return std::nullopt;
-  return ledger.leaves_at(now, !behind_saves.empty() || !has_credit());
+  return ledger.leaves_at(now, borders.any_awaits() || !ahead.has_credit());
 }
 
 void Home::Impl::flush() {
@@ -294,7 +295,7 @@ void Home::Impl::withdraw(RowIndex changed) {
 void Home::Impl::on(Life, const message::Settled& message) {
   ledger.add(message);
   while (const auto next = ledger.take_next()) {
-    parts_recorded();
+    ahead.recorded(ledger.recorded());
     ledger.steps_recorded(next->steps, [this](const std::vector<Ledger::Entry>& step) {
       each_reading_ahead(step, [this](Ledger::Entry entry) {
         if ((notes[entry.row].flags & (flag::lean | flag::known)) == flag::lean) {
@@ -330,47 +331,35 @@ void Home::Impl::own_settled(RowIndex row) {
   };
   const auto known = facts.find(row);
   if (is(row, flag::grown) && !is(row, flag::grown_settled)) {
-    const OutputName name{table.id(row), known->second.grown_attempt};
     set(row, flag::grown_settled);
     wake_children(known->second);
-    if (known->second.keeper) release(*known->second.keeper, name);
-    known->second.keeper.reset();
+    outputs.release_keeper(row, {table.id(row), known->second.grown_attempt});
     // The attempt is fixed for good, so it will not read its inputs again, however long the task that it
     // became runs.
     if (!is_call(row)) release_inputs(row);
     return;
   }
   DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
-  const OutputName name{table.id(row), attempt_of(row)};
   set(row, flag::settled);
   ++counts.settled;
-  if (known != facts.end()) {
-    wake_children(known->second);
-    Fact& what = known->second;
-    if (what.keeper &&
-        std::find(what.holders.begin(), what.holders.end(), *what.keeper) == what.holders.end()) {
-      release(*what.keeper, name);
-      what.keeper.reset();
-    }
-  }
+  if (known != facts.end()) wake_children(known->second);
+  outputs.record_settled(row, output_of(row));
   each_out(row, [&](detail::EdgeKind, RowIndex successor) {
     if (successor != no_row && is_held_for(successor, HeldFor::settled_inputs))
       to_decide.push_back(successor);
   });
-  ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
-  if (chain != nullptr && chain->can_save && options.several_processes) {
+  const ActorCalls::Actor* actor = is_call(row) ? &calls.actor_of(row) : nullptr;
+  if (actor != nullptr && actor->can_save && options.several_processes) {
     set(row, flag::retained);
-    chain->retained.push_back(row);
-    if (chain->retained.size() > retained_calls_max) {
-      const RowIndex oldest = chain->retained.front();
-      chain->retained.pop_front();
+    borders.retain(row);
+    if (const RowIndex oldest = borders.take_retained(row); oldest != no_row) {
       unset(oldest, flag::retained);
       release_inputs(oldest);
     }
-  } else if (chain != nullptr || !is(row, flag::grown)) {
+  } else if (actor != nullptr || !is(row, flag::grown)) {
     release_inputs(row);
   }
-  if (chain != nullptr) saves_changed(chain->group);
+  if (actor != nullptr) saves_changed(actor->group);
   release_checkpoints(row);
   maybe_let_go(row);
 }

@@ -38,7 +38,7 @@ std::vector<PlacementInput> Home::Impl::inputs_to_place(RowIndex row) const {
     const Fact* about = fact(owner);
     if (about == nullptr) continue;
     if (!blob) known.size_bytes = about->size_bytes;
-    for (const Life holder : about->holders) {
+    for (const Life holder : outputs.told_holders(owner)) {
       if (alive(holder)) known.holders.push_back(holder.process);
     }
   }
@@ -48,9 +48,9 @@ std::vector<PlacementInput> Home::Impl::inputs_to_place(RowIndex row) const {
 /// Nothing: it may go to any of `places`, and is placed from here.
 std::optional<FewPlaces> Home::Impl::narrowed(RowIndex row) const {
   if (is_call(row)) {
-    const ActorChain& chain = *chain_of(row);
-    if (!chain.place || !alive(*chain.place)) return std::nullopt;
-    return FewPlaces{{*chain.place}, *chain.place, "its job actor is at " + to_string(chain.place->process)};
+    const std::optional<Life>& place = objects.place_of(row);
+    if (!place || !alive(*place)) return std::nullopt;
+    return FewPlaces{{*place}, *place, "its job actor is at " + to_string(place->process)};
   }
   if (!keeps_away_from_the_record(row)) return std::nullopt;
   FewPlaces few{places, options.self, "may take the process down, and the job's record is there"};

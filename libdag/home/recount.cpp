@@ -20,7 +20,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   recount.emplace(nobody ? std::set<Life>{} : std::set<Life>(assign.asked.begin(), assign.asked.end()));
   recount->lives_left(state.lives);  // The state may be newer than the assignment.
   add_graph();
-  add_actors(*plan->graph);
+  add_actors();
   add_groups();
 
   // Spawned parts in the order in which their ids were given, which is that of their adding: calls of job
@@ -105,11 +105,10 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     if (row != no_row && !table[row].ghost) set(row, flag::kept | flag::wanted);
   }
   for (const RowIndex row : own) {
-    ActorChain* chain = is_call(row) ? chain_of(row) : nullptr;
-    if (chain != nullptr && chain->can_save) {
+    if (is_call(row) && calls.actor_of(row).can_save) {
       set(row, flag::retained);
-      chain->retained.push_back(row);
-    } else if (chain != nullptr || !is(row, flag::grown)) {
+      borders.retain(row);
+    } else if (is_call(row) || !is(row, flag::grown)) {
       release_inputs(row);
     }
   }
@@ -117,7 +116,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     const RowIndex row = table.find(growth->task);
     if (is(row, flag::grown) && !is_call(row)) release_inputs(row);
   }
-  for (std::uint32_t group = 0; group < groups.size(); ++group) saves_changed(group);
+  for (std::uint32_t group = 0; group < calls.group_count(); ++group) saves_changed(group);
   for (const RowIndex row : own) maybe_let_go(row);
   for (const TaskId task : assign.cancelled) {
     const RowIndex row = table.find(task);
@@ -168,10 +167,8 @@ void Home::Impl::on(Life from, const message::Report& report) {
       taken.insert(had.record.name());
       Fact& known = fact_of(row);
       known.attempt = had.record.attempt;
-      if (std::find(known.holders.begin(), known.holders.end(), from) == known.holders.end()) {
-        known.holders.push_back(from);
-      }
-      if (is_call(row)) saves_changed(chain_of(row)->group);
+      outputs.add_holder(row, from);
+      if (is_call(row)) saves_changed(calls.actor_of(row).group);
       continue;
     }
     if (offer(row, had.record, had.bytes, from)) {
@@ -249,19 +246,17 @@ void Home::Impl::recount_if_complete() {
   // The home wants to look at the offers before a lane starts those rows.
   for (const RowIndex row : earlier.rows()) table.apply(row, Watched{});
   for (RowIndex row = 0; row < table.size(); ++row) open(row);
-  for (ActorChain& chain : chains) {
-    if (chain.next < chain.calls.size()) to_decide.push_back(chain.calls[chain.next]);
+  for (std::uint32_t actor = 0; actor < calls.size(); ++actor) {
+    if (const RowIndex next = calls[actor].next_call(); next != no_row) to_decide.push_back(next);
   }
-  for (ActorGroup& group : groups) group.chosen = choose_border(group);
+  objects.recounted();
   replicate_saves();
   copy_checkpoints();
   for (RowIndex row = 0; row < table.size(); ++row) {
     if (!table[row].ghost && is(row, flag::noted) && varies(row)) copied(row);
   }
   // Questions that came meanwhile.
-  std::vector<RowIndex> waiting;
-  for (const auto& [row, who] : askers) waiting.push_back(row);
-  for (const RowIndex row : waiting) {
+  for (const RowIndex row : askers.rows()) {
     if (has_ended(row)) answer_askers(row);
   }
 }
@@ -318,12 +313,11 @@ bool Home::Impl::adopt(RowIndex row) {
     }
     return true;
   }
-  Fact& known = fact_of(row);
-  if (!best->bytes) std::erase(known.holders, best->from);
+  if (!best->bytes) outputs.drop_holder(row, best->from);
   for (const Offer& offer : offered) {
     if (&offer != best && !offer.running && offer.bytes && offer.record.attempt == best->record.attempt &&
         alive(offer.from) && !is(row, flag::let_go)) {
-      known.holders.push_back(offer.from);
+      outputs.add_holder(row, offer.from);
     }
   }
   return true;

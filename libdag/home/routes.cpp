@@ -85,6 +85,7 @@ void Home::Impl::ghost_not_ended(const std::vector<RowIndex>& ghosts) {
     if (is(row, flag::published)) release(options.self, {table.id(row), known.attempt});
     unset(row, flag::noted | flag::published);
     table[row].output.clear();
+    outputs.set_holders(row, {});
     Fact unknown;
     unknown.from_epoch = known.from_epoch;
     unknown.change = known.change;

@@ -33,7 +33,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   }
   const std::uint32_t part = table.add(fragment, first_id);
   add_rows(part, row);
-  if (!recorded) spawned_ahead += parts_ahead[part] = load_of(*fragment);
+  if (!recorded) ahead.add(part, load_of(*fragment));
   const RowIndex first = table.part(part).rows_begin, end = table.part(part).rows_end;
   Fact& known = fact_of(row);
   known.attempt = record.attempt;
@@ -57,7 +57,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     table[tail].ends_by_itself = false;
   }
   const std::set<RowIndex> behind =
-      becomes && has_calls(*fragment) ? calls_behind(row) : std::set<RowIndex>{};
+      becomes && has_calls(*fragment) ? calls.behind(row) : std::set<RowIndex>{};
   for (RowIndex child = first; child < end; ++child) {
     say(child, [&] { return recorded::Spawned{table.id(row), record.attempt}; });
     if (is_call(child)) add_call(child, behind);
@@ -152,23 +152,9 @@ std::optional<Error> Home::Impl::spawns_the_impossible(const Fragment& spawned) 
 /// True if the row, which would start now or is ready and no lane was told of it, must wait: spawned tasks
 /// are too far ahead of the record.
 bool Home::Impl::waits_for_credit(RowIndex row) {
-  if (has_credit()) return false;
-  credit_waiting.insert(row);
+  if (ahead.has_credit()) return false;
+  ahead.await_credit(row);
   return true;
-}
-
-/// The part is in flight no more: the record has it, or it has vanished.
-void Home::Impl::part_told(std::uint32_t part) {
-  const auto found = parts_ahead.find(part);
-  if (found == parts_ahead.end()) return;
-  spawned_ahead -= found->second;
-  parts_ahead.erase(found);
-}
-
-/// The record has more of the reports to the cell.
-void Home::Impl::parts_recorded() {
-  for (; !parts_told.empty() && parts_told.front().first <= ledger.recorded(); parts_told.pop_front())
-    part_told(parts_told.front().second);
 }
 
 /// Puts back the literals that the record left out: the row's own fragment is known by now.
@@ -232,8 +218,7 @@ void Home::Impl::vanish(std::uint32_t part, std::set<RowIndex>& touched) {
   while (!stack.empty()) {
     const std::uint32_t number = stack.back();
     stack.pop_back();
-    vanished_parts.push_back(number);
-    part_told(number);
+    ahead.forget(number);
     for (RowIndex row = table.part(number).rows_begin; row < table.part(number).rows_end; ++row) {
       if (is(row, flag::vanished)) continue;
       DAG_CHECK(!is(row, flag::sent));

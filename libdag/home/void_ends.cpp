@@ -8,7 +8,7 @@ namespace dag {
 using detail::Edge;
 
 /// All rows that rest on the ends of `changed`, directly or through others.
-Home::Impl::Undone Home::Impl::what_rests_on(const std::vector<RowIndex>& changed) {
+Undone Home::Impl::what_rests_on(const std::vector<RowIndex>& changed) {
   Undone undone;
   std::vector<RowIndex> stack = changed;
   while (!stack.empty()) {
@@ -58,7 +58,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   for (const auto* rows : {&undone.vanished, &undone.anew, &undone.reopened}) {
     for (const RowIndex row : *rows) {
       const bool seen = word(row).outcome == Outcome::finished || handed_out.contains(row);
-      if (is_call(row) && seen) dirty.insert(chain_of(row)->group);
+      if (is_call(row) && seen) dirty.insert(calls.actor_of(row).group);
     }
   }
   for (const RowIndex row : undone.vanished) {
@@ -66,13 +66,13 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     release_checkpoints(row);
     set(row, flag::vanished);
     ledger.row_vanished();
-    if (is_call(row)) chain_of(row)->calls.erase(row);
+    if (is_call(row)) calls.erase(row);
     table.apply(row, Closed{Outcome::cancelled});
     answer_askers(row);
   }
   for (const RowIndex row : undone.outgrown) {
     Fact& what = facts.at(row);
-    if (what.keeper) release(*std::exchange(what.keeper, std::nullopt), {table.id(row), what.grown_attempt});
+    outputs.release_keeper(row, {table.id(row), what.grown_attempt});
     what.part = detail::none;
     what.becomes = no_row;
     unset(row, flag::grown | flag::grown_sent | flag::grown_settled);
@@ -85,7 +85,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     table.apply(row, Recounted{1});  // Nothing removes this edge: the row ends with the one it became.
     table.apply(row, Watched{});
   }
-  for (ActorChain& chain : chains) count_calls_again(chain);
+  count_calls_again();
   gate.open();
   if (!taken_back.empty()) tell_not_ended(taken_back);
   for (const std::uint32_t group : dirty) roll_back(group, "calls it has seen start anew");
@@ -95,7 +95,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
 /// grow, by an attempt that counts, and only the task that it became has not ended.
 void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   DAG_CHECK(!is(row, flag::sent));
-  if (is_call(row)) groups[chain_of(row)->group].wanted.erase(row);
+  if (is_call(row)) objects.undone(row);
   if (const auto out = handed_out.find(row); out != handed_out.end()) {
     // Undoing must not take longer for kernels that do no harm.
     if (table.policy_of(table[row]).effects == Effects::pure) {
@@ -103,31 +103,29 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
     } else {
       stop_for_next(row, out->second);
     }
-    if (is_call(row)) chain_of(row)->busy = false;
+    if (is_call(row)) objects.not_busy(row);
     handed_out.erase(out);
   }
   if (const auto run = again.find(row); run != again.end()) {
     if (run->second.out) stop_handed_out(row, *run->second.out);
     // Also of a call that vanishes: its chain forgets it, and would take its end for that of another one.
-    if (is_call(row)) chain_of(row)->busy = false;
+    if (is_call(row)) objects.not_busy(row);
     again.erase(run);
   }
   pauses.cancel(row);
-  digests_awaited.erase(row);
-  copies.erase(row);
+  digests.forget(row);
+  outputs.forget_copy(row);
   if (!is_planted(options.planted, Planted::told_twice_by_lanes)) table[row].told_by_home = true;
   table[row].told = false;
   if (is(row, flag::noted)) --counts.ended;
   const auto known = facts.find(row);
   if (known != facts.end() && known->second.owner != no_row) consumer_done(known->second.owner);
-  if (known != facts.end() && known->second.keeper && is(row, flag::grown) && !keep_attempt) {
-    release(*known->second.keeper, {table.id(row), known->second.grown_attempt});
-    known->second.keeper.reset();
-  }
+  if (is(row, flag::grown) && !keep_attempt)
+    outputs.release_keeper(row, {table.id(row), known->second.grown_attempt});
   std::optional<Life> keeper;  // of its growth, which stays
-  if (known != facts.end() && keep_attempt) keeper = std::exchange(known->second.keeper, std::nullopt);
+  if (keep_attempt) keeper = outputs.take_keeper(row);
   drop_bytes(row);
-  if (keeper) known->second.keeper = keeper;
+  if (keeper) outputs.set_keeper(row, *keeper);
   unpark(row);
   table[row].output.clear();
   unset(row, flag::noted | flag::let_go | flag::lingers);

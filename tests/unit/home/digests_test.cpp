@@ -1,7 +1,8 @@
 // Digests that are taken later: rows that wait for them, rows that do not, and digests that never come.
 #include <catch2/catch.hpp>
 
-#include "tests/unit/home/scripted.hpp"
+#include "libdag/home/digests.hpp"
+#include "tests/unit/home/rows_of.hpp"
 
 using namespace dag;
 using namespace dag::test;
@@ -163,4 +164,43 @@ TEST_CASE("what tries on inputs that do not count came to does not count") {
   }
   CHECK(tries == std::vector<std::uint32_t>{1, 2, 1, 2});
   CHECK(job.outcome(b) == Outcome::finished);
+}
+
+TEST_CASE(
+    "a digest is awaited from the runner that takes it, as long as that lives, or until nobody needs it") {
+  Names names;
+  for (const char* name : {"a", "b", "c", "d"}) names.task(name);
+  RowsOf rows(names.builder.sealed());
+  Digests digests(rows.rows);
+  for (RowIndex row = 0; row < 4; ++row) {
+    rows.end(row);
+    CHECK_FALSE(digests.await(row, rows.rows.output_of(row), life_of(row % 2)));
+  }
+  digests.check_invariants();
+  CHECK_FALSE(digests.came(0, life_of(1)));
+  CHECK(digests.came(0, life_of(0)));
+  CHECK_FALSE(digests.awaits(0));
+  CHECK(digests.lives_left({life_of(0)}) == std::vector<RowIndex>{1, 3});
+  CHECK(digests.awaits(2));
+  CHECK(digests.forget(2));
+  CHECK_FALSE(digests.forget(2));
+  rows.settle(2);
+  digests.check_invariants();
+}
+
+TEST_CASE(
+    "a digest that came before the end of its attempt is there at once, and digests of released outputs are "
+    "kept") {
+  Names names;
+  for (const char* name : {"a", "b"}) names.task(name);
+  RowsOf rows(names.builder.sealed());
+  Digests digests(rows.rows);
+  digests.came_early(rows.rows.output_of(1), 42);
+  CHECK_FALSE(digests.await(0, rows.rows.output_of(0), life_of(1)));
+  CHECK(digests.await(1, rows.rows.output_of(1), life_of(1)) == std::uint64_t{42});
+  CHECK_FALSE(digests.awaits(1));
+  CHECK(digests.of_let_go(1) == 0u);
+  digests.let_go(1, 7);
+  CHECK(digests.of_let_go(1) == 7u);
+  CHECK(digests.of_let_go(0) == 0u);
 }
