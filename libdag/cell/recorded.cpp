@@ -58,7 +58,8 @@ void Cell::say_done(Instant now) {
     if (entry.record.spawned && !grown_.contains(task)) say_known(entry.record, now);
   }
   for (const auto& [task, entry] : settled_) {
-    say(task, entry.record.attempt, now, [&] { return recorded_of(entry.record, std::nullopt); });
+    say(task, entry.record.attempt, now,
+        [this, &record = entry.record] { return recorded_of(record, std::nullopt); });
   }
   for (const auto& [epoch, known] : first_try_) {
     for (std::uint32_t word = 0; word < known.size(); ++word) {
