@@ -36,10 +36,10 @@ std::shared_ptr<const Fragment> graph() {
 }  // namespace
 
 TEST_CASE("tasks that give the same three times are the same") {
-  const auto all = gave({1, 2, 3, 4});
-  const ComparedRuns compared = compare_runs(*graph(), all, all, all);
+  const auto every = gave({1, 2, 3, 4});
+  const ComparedRuns compared = compare_runs(*graph(), every, every, every);
   CHECK(compared.same == 4);
-  CHECK(told_of(compared, *graph(), all, all) == std::nullopt);
+  CHECK(told_of(compared, *graph(), every, every) == std::nullopt);
   CHECK(summary(compared) == "4 tasks give the same in a process of their own");
 }
 

@@ -68,15 +68,15 @@ TEST_CASE("a family is an argument: all that it left, row by row; and so is one 
   Graph graph("family");
   const auto before = graph.task("before", twice, 1);
   const auto cells = graph.family("cell", range, row_of, {});
-  const auto all = graph.task("all", count, cells);
+  const auto sum = graph.task("all", count, cells);
   const auto row = graph.task("row", count, cells.row(range.rows - 1));
   const auto behind = graph.task("behind", twice, 1).after(cells).after_any_outcome(cells.row(0));
   static_cast<void>(before);
   const detail::Fragment& built = *graph.builder().seal();
   std::vector<std::uint32_t> tasks;
   for (std::uint32_t i = 0; i < range.rows * range.columns; ++i) tasks.push_back(cells.at(0).index() + i);
-  CHECK(predecessors(built, all.index()) == tasks);
-  CHECK(built.arguments_of(all.index()).front().kind == ArgumentKind::gather);
+  CHECK(predecessors(built, sum.index()) == tasks);
+  CHECK(built.arguments_of(sum.index()).front().kind == ArgumentKind::gather);
   CHECK(predecessors(built, row.index()) ==
         std::vector<std::uint32_t>(tasks.end() - static_cast<std::ptrdiff_t>(range.columns), tasks.end()));
   std::size_t strong = 0, weak = 0;

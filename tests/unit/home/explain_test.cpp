@@ -204,7 +204,7 @@ static std::string lives_at(Life life) {
 TEST_CASE("a call waits for the one before it, or for its job actor") {
   Names graph;
   graph.actor("A");
-  const TaskId first = graph.call(0, "first"), second = graph.call(0, "second"),
+  const TaskId earlier = graph.call(0, "first"), second = graph.call(0, "second"),
                third = graph.call(0, "third");
   graph.task("grows");
   Names
@@ -217,7 +217,7 @@ TEST_CASE("a call waits for the one before it, or for its job actor") {
   LocalJob job(graph.builder.sealed(), script.kernel(), options);
   job.paused = {"second"};
   job.settle_down();
-  CHECK(job.outcome(first) == Outcome::finished);
+  CHECK(job.outcome(earlier) == Outcome::finished);
   REQUIRE(job.runs("grows") == 1);
   const ProcessExplained now = explained(job);
   CHECK(of(now, second).why == "was handed to " + to_string(job.life(2).process) + lives_at(job.life(2)));

@@ -31,8 +31,8 @@ TEST_CASE("room grows with the limit of open files, and shrinks with the number 
 }
 
 TEST_CASE("what fills the room fits into the limit, by what was measured") {
-  const std::uint64_t files = GENERATE(128, 256, 1024, 4096);
-  const std::size_t nodes = GENERATE(1, 3, 5);
+  const std::uint64_t files = GENERATE(128U, 256U, 1024U, 4096U);
+  const std::size_t nodes = GENERATE(1U, 3U, 5U);
   const NodeRoom room = room_of(with_files(files), nodes);
   // On a node alone: 19 files, 9 for a job and 5 for a client. Each further node has 5, and 3 for a job.
   const std::uint64_t taken = 19 + 5 * (nodes - 1) + room.jobs * (10 + 3 * (nodes - 1)) + room.clients * 5;

@@ -24,7 +24,7 @@ bool same(const Blob& a, const Blob& b) { return std::ranges::equal(a.bytes(), b
 
 TEST_CASE("bytes on the disk are the same bytes, and leave no file behind") {
   const test::TemporaryDirectory directory;
-  const std::size_t size = GENERATE(0, 8, 9, 4096, 1'000'000);
+  const std::size_t size = GENERATE(0U, 8U, 9U, 4096U, 1'000'000U);
   const Blob before = numbers(size);
   const Result<Blob> after = on_disk(directory.path().string(), before, 0);
   REQUIRE(after);
