@@ -120,11 +120,7 @@ Ledger::Leaving Ledger::leave(Instant now) {
     steps_.emplace_back(begin, step_end);
     begin = step_end;
   }
-  leaving.needs_first = std::move(cut.needs_first);
-  leaving.needs = std::move(cut.needs);
-  leaving.freed = std::move(cut.freed);
-  leaving.tried = std::move(cut.tried);
-  leaving.started = std::move(cut.started);
+  static_cast<Lists&>(leaving) = std::move(cut);
   return leaving;
 }
 

@@ -28,8 +28,16 @@ class Ledger {
     RowIndex row = no_row;
     bool growth = false;
   };
+  /// Lists of a cut that the cell gets as they were filled.
+  struct Lists {
+    std::vector<message::NeededFirst> needs_first;
+    std::vector<OutputName> needs;
+    std::vector<TaskId> freed;
+    std::vector<message::Tried> tried;
+    std::vector<TaskId> started;
+  };
   /// A cut that leaves. Values are added now, because only now is it known which bytes may still be needed.
-  struct Leaving {
+  struct Leaving : Lists {
     struct Step {
       std::uint32_t needs_first = 0, needs = 0;  ///< where its part of those lists ends
       std::uint32_t rows = 0;                    ///< that ended
@@ -37,11 +45,6 @@ class Ledger {
     std::uint64_t number = 0;  ///< from 1
     std::uint64_t first_step = 0;
     std::vector<Step> steps;
-    std::vector<message::NeededFirst> needs_first;
-    std::vector<OutputName> needs;
-    std::vector<TaskId> freed;
-    std::vector<message::Tried> tried;
-    std::vector<TaskId> started;
   };
 
   Ledger(Duration interval, Planted planted) : interval_(interval), planted_(planted) {}
@@ -52,7 +55,7 @@ class Ledger {
   /// The record of earlier homes has it.
   void row_recovered() { ++rows_said_; }
   std::uint64_t rows() const { return rows_own_; }
-  /// Those that have not left.
+  /// Rows that have not left.
   std::uint64_t rows_open() const { return rows_own_ - rows_said_; }
 
   // ---- Filling
@@ -120,14 +123,9 @@ class Ledger {
   struct StepEnd {
     std::uint32_t entries = 0, needs_first = 0, needs = 0;
   };
-  struct Cut {
+  struct Cut : Lists {
     std::vector<Entry> entries;
     std::vector<StepEnd> steps;
-    std::vector<message::NeededFirst> needs_first;
-    std::vector<OutputName> needs;
-    std::vector<TaskId> freed;
-    std::vector<message::Tried> tried;
-    std::vector<TaskId> started;
     std::size_t bytes = 0;
   };
   Cut& open_cut();

@@ -104,12 +104,13 @@ void CellReplica::apply(consensus::Index index, const consensus::Entry& entry, I
   DAG_CHECK(index == applied_ + 1);
   applied_ = index;
   applied_bytes_ += consensus::entry_bytes(entry);
-  tells_ = leads_ || (log_.role() == consensus::Replica::Role::leader && index > found_);
+  const bool is_leader = log_.role() == consensus::Replica::Role::leader;
+  tells_ = leads_ || (is_leader && index > found_);
   if (entry.type != consensus::EntryType::command) return;
   CellCommand command = wire::decode_command(entry.command.bytes(), *options_.codes).value_or_throw();
   const auto* lead = std::get_if<command::Lead>(&command);
-  const bool begins = lead != nullptr && lead->leader == options_.self && entry.term == log_.term() &&
-                      log_.role() == consensus::Replica::Role::leader;
+  const bool begins =
+      lead != nullptr && lead->leader == options_.self && entry.term == log_.term() && is_leader;
   if (begins) {
     tells_ = leads_ = true;
     effects_.emplace_back(LeadsNow{true});
