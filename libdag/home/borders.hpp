@@ -58,7 +58,7 @@ class Borders {
   bool is_made(RowIndex save) const;
   /// The ends of the actor's saves are to be counted again.
   void begin_anew(std::uint32_t actor);
-  /// Those that were made, and whose outputs were not let go.
+  /// Saves that were made, and whose outputs were not let go.
   std::vector<RowIndex> saves_in_use() const;
   message::SavedAs saved_as(RowIndex save) const;
   RowIndex save_at(std::uint32_t actor, std::size_t border) const { return actors_[actor].saves[border - 1]; }

@@ -103,7 +103,7 @@ TEST_CASE("a node that comes with a lower incarnation than it had is told so, an
   CHECK(ended == 0);
 }
 
-// Such tasks ran ahead of their homes and of the record: half a minute after the cancel more of them started
+// Tasks ran ahead of their homes and of the record: half a minute after the cancel more of them started
 // than ever, and each process had 2 GB.
 TEST_CASE("tasks that spawn without end stand still soon after their cancel") {
   dag::test::TemporaryDirectory directory;
