@@ -34,8 +34,6 @@ namespace dag {
 
 class JobHere {
  public:
-  using Homes = HomesHere;
-
   /// All but the options is kept by reference.
   JobHere(RunnerOptions options, std::shared_ptr<const JobPlan> plan, JobPorts& ports, RecordSink& records);
 
@@ -65,9 +63,8 @@ class JobHere {
   // To look at.
   const message::JobState& state() const { return router_.state(); }
   const JobRouter& router() const { return router_; }
-  Runner& runner() { return runner_; }
   const Runner& runner() const { return runner_; }
-  const Homes& homes() const { return homes_; }
+  const HomesHere& homes() const { return homes_; }
   bool asks(Life thief) const { return lender_.asks(thief); }
   /// Throws Bug when a rule is broken.
   void check_invariants() const;
@@ -98,7 +95,7 @@ class JobHere {
   JobPorts& ports_;
   JobRouter router_;
   Runner runner_;
-  Homes homes_;
+  HomesHere homes_;
   Lender lender_;
   std::deque<Event> waiting_;
   std::vector<JobEffect> effects_;

@@ -195,9 +195,6 @@ class World {
   std::optional<Instant> first_began, last_ended;
 
   Cell& cell() { return *cell_; }
-  void step_until(Instant when) {
-    while (!over() && !events_.empty() && events_.next_at() <= when) events_.run_one();
-  }
 
  private:
   struct Work {

@@ -143,7 +143,7 @@ Blob LocalJob::in_slot(TaskId task) const {
   const std::uint32_t shard = shard_of(*plan_, task);
   const Process& process = processes_[home_process(shard)];
   if (!process.up) return {};
-  const JobHere::Homes& homes = process.job->homes();
+  const HomesHere& homes = process.job->homes();
   const auto found = homes.find(shard);
   if (found == homes.end()) return {};
   const RowIndex row = found->second->table.find(task);

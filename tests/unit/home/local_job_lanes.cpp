@@ -20,7 +20,7 @@ void LocalJob::read_ring() {
   if (ring->second.empty()) rings_.erase(ring);
   Process* process = find(to);
   if (process == nullptr) return;
-  const JobHere::Homes& homes = process->job->homes();
+  const HomesHere& homes = process->job->homes();
   const auto found = homes.find(news.shard);
   // In another order than that of its causes: as if the gate were closed, or no lane there.
   if (found == homes.end() || (options_.shuffled && random_.chance(0.1))) {
