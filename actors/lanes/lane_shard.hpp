@@ -7,19 +7,16 @@
 #include <string>
 
 #include "libdag/job/lane_report.hpp"
-#include "libdag/rows/gate.hpp"
-#include "libdag/rows/row_table.hpp"
+#include "libdag/rows/shared_rows.hpp"
 
 namespace dag {
 
-struct LaneShard : std::enable_shared_from_this<LaneShard> {
+struct LaneShard : SharedRows, std::enable_shared_from_this<LaneShard> {
   /// The last passage of the gate is for the thread that calls Lanes::hear.
-  LaneShard(Representation representation, std::size_t lanes) : table(representation), gate(lanes + 1) {}
+  LaneShard(Representation representation, std::size_t lanes) : SharedRows(representation, lanes + 1) {}
 
   JobId job;
   Epoch epoch;
-  RowTable table;
-  Gate gate;
   /// Takes a batch to the home. Called by lanes, must not block.
   std::function<void(LaneReport&&)> report;
   /// The home is to ask Lanes::reach again. Called by any thread, must not block. May be empty.

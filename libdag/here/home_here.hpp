@@ -10,23 +10,23 @@
 
 #include "libdag/here/job_router.hpp"
 #include "libdag/home/home.hpp"
+#include "libdag/rows/shared_rows.hpp"
 #include "libdag/stealing/questions.hpp"
 
 namespace dag {
 
 struct HomeHere {
-  /// `lanes` may pass the gate.
-  HomeHere(HomeOptions options, std::shared_ptr<const JobPlan> plan, std::size_t lanes, RecordSink& records,
-           std::unique_ptr<HomePlacement> placement)
-      : table(plan->representation),
-        gate(lanes),
-        home(std::move(options), plan, table, gate, records, std::move(placement)) {}
+  HomeHere(HomeOptions options, std::shared_ptr<const JobPlan> plan, std::shared_ptr<SharedRows> its_rows,
+           RecordSink& records, std::unique_ptr<HomePlacement> placement)
+      : rows(std::move(its_rows)),
+        table(rows->table),
+        home(std::move(options), std::move(plan), table, rows->gate, records, std::move(placement)) {}
   virtual ~HomeHere() = default;
   /// The mean run time of its rows, as far as placement knows it.
   virtual std::optional<Duration> mean_run() const { return std::nullopt; }
 
-  RowTable table;
-  Gate gate;
+  const std::shared_ptr<SharedRows> rows;
+  RowTable& table;
   Home home;
 };
 /// By shard.

@@ -1,6 +1,9 @@
 #pragma once
 // The effects of a JobHere, in order. All but SendMessage stays in the process.
 
+#include <cstddef>
+#include <variant>
+
 #include "libdag/here/job_router.hpp"
 #include "libdag/runner/runner.hpp"
 
@@ -16,12 +19,18 @@ struct OfferRow {
 struct HomeBegan {
   std::uint32_t shard = 0;
 };
+/// So many tasks went from here to an idle process that asked.
+struct WorkLent {
+  Life thief;
+  std::size_t tasks = 0;
+};
 /// For the cell, or the copy of its record, that this process hosts.
 struct TellCell {
   Life from;
   JobMessage message;
 };
-using JobEffect = std::variant<OfferRow, StartAttempt, StopAttempt, SendMessage, TellCell, HomeBegan,
-                               Troubled, Brought, KeepSave, TakeDigest, LeaseLost, WorkCame, JobOver>;
+using JobEffect =
+    std::variant<OfferRow, StartAttempt, StopAttempt, SendMessage, TellCell, HomeBegan, Troubled, Brought,
+                 KeepSave, TakeDigest, LeaseLost, WorkCame, WorkLent, JobOver>;
 
 }  // namespace dag

@@ -86,6 +86,11 @@ void JobHere::bring(std::uint64_t ticket, const OutcomeRecord& record, std::vect
   look_at_runner();
 }
 
+void JobHere::publish(OutcomeRecord record, Blob bytes) {
+  runner_.publish(std::move(record), std::move(bytes));
+  look_at_runner();
+}
+
 std::optional<Instant> JobHere::wake_at() const {
   std::optional<Instant> wake = runner_.wake_at();
   const auto earlier = [&](std::optional<Instant> at) {
@@ -113,6 +118,7 @@ bool JobHere::handle_next(Instant now) {
 bool JobHere::answer_thief(Instant now) {
   if (!lender_.answer(homes_, runner_, now)) return false;
   look();
+  if (const auto lent = lender_.take_lent()) effects_.emplace_back(*lent);
   return true;
 }
 
@@ -228,6 +234,20 @@ void JobHere::look_at_runner() {
     }
     std::visit([&](auto& what) { effects_.emplace_back(std::move(what)); }, any);
   }
+}
+
+// ---- For people
+
+void JobHere::explain(const TaskSelector& wanted, Instant now, ProcessExplained& to) const {
+  HeldSum held;
+  for (const auto& [shard, here] : homes_) {
+    here->home.explain(wanted, now, to);
+    if (wanted.outputs) here->home.count_held(held);
+    if (wanted.critical_path) here->home.critical_path(now, to.critical_path);
+  }
+  runner_.explain(wanted, now, to.taken);
+  if (wanted.outputs) runner_.count_held(held);
+  to.held = held.take();
 }
 
 // ---- What must hold

@@ -56,6 +56,10 @@ class JobHere {
   void on_checkpoint(TaskId task, AttemptId id, Saved saved);
   void on_digest(const OutputName& name, std::uint64_t digest);
   void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);
+  /// Before the first state: a save that this process has on its disk.
+  void found(KeepSave save) { runner_.found(std::move(save)); }
+  /// An output that the job begins with.
+  void publish(OutcomeRecord record, Blob bytes);
 
   std::vector<JobEffect> take_effects();
   std::optional<Instant> wake_at() const;
@@ -66,6 +70,8 @@ class JobHere {
   const Runner& runner() const { return runner_; }
   const HomesHere& homes() const { return homes_; }
   bool asks(Life thief) const { return lender_.asks(thief); }
+  /// All that homes and the runner know of these tasks.
+  void explain(const TaskSelector& wanted, Instant now, ProcessExplained& to) const;
   /// Throws Bug when a rule is broken.
   void check_invariants() const;
 

@@ -17,8 +17,10 @@ bool Lender::answer(const HomesHere& homes, Runner& runner, Instant now) {
   if (std::exchange(oldest_, question) != question) kept_.clear();
   if (!question) return false;
   const std::size_t kept_before = kept_.size();
-  const bool given = ask_homes(*question, homes, now) || ask_runner(*question, runner, now);
-  const bool over = given || (!kept_.empty() && !look_again_at_);
+  std::size_t given = ask_homes(*question, homes, now);
+  if (given == 0) given = ask_runner(*question, runner, now);
+  if (given > 0) lent_ = WorkLent{question->thief, given};
+  const bool over = given > 0 || (!kept_.empty() && !look_again_at_);
   if (over) {
     questions_.close(question->thief);
     oldest_.reset();
@@ -26,39 +28,40 @@ bool Lender::answer(const HomesHere& homes, Runner& runner, Instant now) {
   return over || kept_.size() > kept_before;
 }
 
-bool Lender::ask_homes(const Question& question, const HomesHere& homes, Instant now) {
+std::size_t Lender::ask_homes(const Question& question, const HomesHere& homes, Instant now) {
   auto home = homes.lower_bound(first_);
   for (std::size_t i = 0; i < homes.size(); ++i, ++home) {
     if (home == homes.end()) home = homes.begin();
     const auto& [shard, here] = *home;
-    if (!kept_.contains(shard) && ask_home(question, shard, *here, now)) return true;
+    if (kept_.contains(shard)) continue;
+    if (const std::size_t given = ask_home(question, shard, *here, now)) return given;
   }
-  return false;
+  return 0;
 }
 
-bool Lender::ask_home(const Question& question, std::uint32_t shard, HomeHere& here, Instant now) {
+std::size_t Lender::ask_home(const Question& question, std::uint32_t shard, HomeHere& here, Instant now) {
   const std::uint32_t wanted = rows_for(question, here.mean_run(), now);
-  if (wanted == 0) return false;
+  if (wanted == 0) return 0;
   const std::vector<RowIndex> rows = ports_.take_rows(shard, wanted);
   const std::vector<OutputName> attempts =
       ports_.take_attempts(wanted - static_cast<std::uint32_t>(rows.size()),
                            [&](const OutputName& attempt) { return here.home.may_lend(attempt); });
-  if (rows.empty() && attempts.empty()) return false;
+  if (rows.empty() && attempts.empty()) return 0;
   std::size_t went = here.home.lend(rows, question.thief, wanted, now);
   went += here.home.lend_attempts(attempts, question.thief, now);
   if (went == 0) kept_.insert(shard);
-  return went > 0;
+  return went;
 }
 
 /// The homes of these attempts decide whether they go.
-bool Lender::ask_runner(const Question& question, Runner& runner, Instant now) {
-  if (runner.attempts_now() == 0) return false;  // No question waits until it knows more.
+std::size_t Lender::ask_runner(const Question& question, Runner& runner, Instant now) {
+  if (runner.attempts_now() == 0) return 0;  // No question waits until it knows more.
   const std::uint32_t wanted = rows_for(question, runner.mean_run(), now);
-  if (wanted == 0) return false;
+  if (wanted == 0) return 0;
   const std::vector<OutputName> attempts =
       ports_.take_attempts(wanted, [&](const OutputName& attempt) { return runner.may_give(attempt); });
   for (const OutputName& attempt : attempts) runner.give(attempt, question.thief);
-  return !attempts.empty();
+  return attempts.size();
 }
 
 std::uint32_t Lender::rows_for(const Question& question, std::optional<Duration> mean_run, Instant now) {

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "libdag/here/home_here.hpp"
+#include "libdag/here/job_effects.hpp"
 #include "libdag/runner/runner.hpp"
 #include "libdag/stealing/questions.hpp"
 
@@ -26,6 +28,8 @@ class Lender {
   /// Asks the machines, which have the effects, for the oldest question. False: nothing changed.
   /// It ends: each call that returns true closes the question, or one home less is asked for it.
   bool answer(const HomesHere& homes, Runner& runner, Instant now);
+  /// The tasks that the last `answer` gave away.
+  std::optional<WorkLent> take_lent() { return std::exchange(lent_, std::nullopt); }
   /// When `answer` is worth another try, unless something happens before.
   std::optional<Instant> look_again_at() const;
   bool asks(Life thief) const { return questions_.asks(thief); }
@@ -33,10 +37,10 @@ class Lender {
  private:
   using Question = OpenQuestions::Question;
 
-  /// True: something was given.
-  bool ask_homes(const Question& question, const HomesHere& homes, Instant now);
-  bool ask_home(const Question& question, std::uint32_t shard, HomeHere& here, Instant now);
-  bool ask_runner(const Question& question, Runner& runner, Instant now);
+  // How many tasks were given.
+  std::size_t ask_homes(const Question& question, const HomesHere& homes, Instant now);
+  std::size_t ask_home(const Question& question, std::uint32_t shard, HomeHere& here, Instant now);
+  std::size_t ask_runner(const Question& question, Runner& runner, Instant now);
   /// How many rows such a machine may give now.
   std::uint32_t rows_for(const Question& question, std::optional<Duration> mean_run, Instant now);
 
@@ -46,6 +50,7 @@ class Lender {
   std::set<std::uint32_t> kept_;    ///< the homes that kept their rows for `oldest_`
   std::uint32_t first_ = 0;         ///< the shard that is asked first
   std::optional<Instant> look_again_at_;
+  std::optional<WorkLent> lent_;
 };
 
 }  // namespace dag

@@ -197,7 +197,8 @@ std::unique_ptr<HomeHere> World::make_home(Process& process, const BeginHome& wh
   TrueLoads* placer = nullptr;
   auto placement = placement_of(options, placer);
   // No lanes pass its gate but those played here.
-  auto box = std::make_unique<HomeBox>(options, plan_, 0, sink(), std::move(placement));
+  auto box = std::make_unique<HomeBox>(options, plan_, std::make_shared<SharedRows>(plan_->representation, 0),
+                                       sink(), std::move(placement));
   box->placer = placer;
   process.homes[which.shard] = box.get();
   if (options_.rings || options_.by_link) join_soon(process.life, which.shard);

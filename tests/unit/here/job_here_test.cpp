@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "dag/codec.hpp"
 #include "libdag/cell/cell.hpp"
 #include "tests/support/small_graph.hpp"
 
@@ -32,7 +33,8 @@ struct Process : JobPorts {
     options.shard = which.shard;
     options.epoch = which.epoch;
     options.self = self;
-    return std::make_unique<HomeHere>(options, plan, 0, records, simple_placement());
+    return std::make_unique<HomeHere>(options, plan, std::make_shared<SharedRows>(plan->representation, 0),
+                                      records, simple_placement());
   }
   void end_home(std::unique_ptr<HomeHere> home) override { ended.push_back(home->home.options().shard); }
   Waiting waiting(std::optional<Duration>) override { return {}; }
@@ -170,6 +172,54 @@ TEST_CASE("what homes here know of the rows of another home goes along in the ru
   CHECK(report->to == other);
   CHECK(std::get<message::Report>(report->message).shard == 0);
   CHECK_FALSE(std::get<message::Report>(report->message).ended.empty());
+}
+
+TEST_CASE("an answer about tasks has all that the homes and the runner here know") {
+  BegunElsewhere process;
+  process.go_on();
+  REQUIRE(process.ran.size() == 3);
+  OutcomeRecord retried;
+  retried.task = {0, 1};
+  retried.attempt = {{1, 1}, 1};
+  process.job.publish(retried, detail::to_blob(std::uint64_t{8}));
+  TaskSelector all;
+  all.outputs = true;
+  ProcessExplained answer;
+  process.job.explain(all, process.now, answer);
+  CHECK(answer.tasks.size() == 3);
+  CHECK(answer.taken.empty());
+  CHECK(answer.held == std::vector<HeldOutputs>{{"b", 1, 8}});
+}
+
+TEST_CASE("processes fetch here what a job began with, and what lay on the disk") {
+  Process process;
+  OutcomeRecord retried;
+  retried.task = {0, 1};
+  retried.attempt = {{1, 1}, 1};
+  process.job.publish(retried, detail::to_blob(std::uint64_t{8}));
+  KeepSave save;
+  save.name = {{0, 2}, {{1, 1}, checkpoint_numbers}};
+  save.bytes = detail::to_blob(std::uint64_t{9});
+  const OutputName saved = save.name;
+  process.job.found(std::move(save));
+  process.job.open();
+  message::JobState state;
+  state.job = JobId{7};
+  state.version = 1;
+  state.cell = other;
+  state.lives = {self, other};
+  state.homes = {{other, {1, 1}}, {other, {1, 1}}};
+  process.tell(state, other);
+  for (const OutputName& name : {retried.name(), saved}) {
+    process.left.clear();
+    process.tell(message::Fetch{JobId{7}, name}, other);
+    REQUIRE(process.left.size() == 1);
+    CHECK(process.left[0].to == other);
+    const auto* data = std::get_if<message::Data>(&process.left[0].message);
+    REQUIRE(data != nullptr);
+    CHECK(data->name == name);
+    CHECK(data->bytes.size_bytes() == 8);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <deque>
+#include <map>
+#include <utility>
 
 #include "libdag/here/job_here.hpp"
 #include "libdag/stealing/thief.hpp"
@@ -53,9 +55,10 @@ struct Rows {
 };
 
 struct TimedHome final : HomeHere {
-  TimedHome(const HomeOptions& options, std::shared_ptr<const JobPlan> plan, RecordSink& records,
+  TimedHome(const HomeOptions& options, const std::shared_ptr<const JobPlan>& plan, RecordSink& records,
             const Rows& told)
-      : HomeHere(options, std::move(plan), 0, records, std::make_unique<Keeping>(told.start_sooner_here)),
+      : HomeHere(options, plan, std::make_shared<SharedRows>(plan->representation, 0), records,
+                 std::make_unique<Keeping>(told.start_sooner_here)),
         rows(told) {}
   std::optional<Duration> mean_run() const override { return rows.take; }
   const Rows& rows;
@@ -125,6 +128,8 @@ struct Victim : JobPorts {
       rows.push_back(*ready);
     } else if (const auto* begun = std::get_if<StartAttempt>(&any)) {
       attempts.push_back({begun->attempt.task, begun->attempt.id});
+    } else if (const auto* went = std::get_if<WorkLent>(&any)) {
+      tasks_lent[went->thief] += went->tasks;
     } else if (auto* sent = std::get_if<SendMessage>(&any)) {
       if (const auto* lend = std::get_if<message::Lend>(&sent->message))
         lent.emplace_back(sent->to, plan->graph->names[plan->graph->kind(lend->attempt.task.index).name]);
@@ -154,6 +159,7 @@ struct Victim : JobPorts {
   std::deque<OfferRow> rows;
   std::deque<OutputName> attempts;
   Lent lent;
+  std::map<Life, std::size_t> tasks_lent;
   std::vector<message::Return> returned;
   std::uint32_t times_looked = 0;
 };
@@ -165,7 +171,20 @@ TEST_CASE("homes give rows in turn, each question is answered by one of them") {
   CHECK(victim.lent == Lent{{thief, "a"}});
   victim.ask();
   CHECK(victim.lent == Lent{{thief, "a"}, {thief, "c"}});
+  CHECK(victim.tasks_lent == std::map<Life, std::size_t>{{thief, 2}});
   CHECK_FALSE(victim.job.asks(thief));
+}
+
+TEST_CASE("the next thief gets its part when the oldest question is answered") {
+  Victim victim;
+  const std::deque<OfferRow> rows = std::exchange(victim.rows, {});  // Lanes have them.
+  victim.ask();
+  victim.ask(1, other);
+  REQUIRE(victim.job.asks(thief));
+  victim.rows = {rows[0], rows[2]};
+  victim.go_on();
+  CHECK(victim.lent == Lent{{thief, "a"}, {other, "c"}});
+  CHECK(victim.tasks_lent == std::map<Life, std::size_t>{{thief, 1}, {other, 1}});
 }
 
 TEST_CASE("a home without rows is passed over") {
@@ -215,6 +234,21 @@ TEST_CASE("while nobody knows how long rows run here, a thief waits a millisecon
   victim.go_on();
   CHECK(victim.lent == Lent{{thief, "a"}});
   CHECK_FALSE(victim.job.asks(thief));
+}
+
+// dag-sim chaos --world actors --seed 16165: an actor woke itself without end.
+TEST_CASE("a question that is over wakes nobody") {
+  Victim victim;
+  for (Rows& rows : victim.of_shard) rows.take.reset();
+  victim.ask();
+  REQUIRE(victim.job.asks(thief));
+  victim.now = start + question_open_for;
+  victim.job.on_time(victim.now);
+  victim.go_on();
+  CHECK(victim.lent.empty());
+  CHECK_FALSE(victim.job.asks(thief));
+  const std::optional<Instant> wake = victim.job.wake_at();
+  CHECK((!wake || *wake > victim.now));
 }
 
 // They would leave the lanes and come back with each event.

@@ -193,7 +193,8 @@ std::unique_ptr<HomeHere> LocalJob::make_home(Process& process, const BeginHome&
     placement = std::make_unique<Placed>(options_);
   }
   // No lanes pass its gate but those played here.
-  return std::make_unique<HomeHere>(options, plan_, 0, records_, std::move(placement));
+  return std::make_unique<HomeHere>(options, plan_, std::make_shared<SharedRows>(plan_->representation, 0),
+                                    records_, std::move(placement));
 }
 
 /// Lanes leave its rows.
