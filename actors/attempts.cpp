@@ -1,12 +1,14 @@
 #include "actors/attempts.hpp"
 
+#include <vector>
+
 namespace dag {
 
 void Attempts::start(StartAttempt start) {
   job_ = start.attempt.job;
   if (start.attempt.timeout || start.attempt.exclusive || representation_ == Representation::supervised) {
-    const auto key = std::pair(start.attempt.task, start.attempt.id);
-    supervised_[key] = owner_.spawn<TaskActor, caf::linked>(
+    const OutputName name{start.attempt.task, start.attempt.id};
+    supervised_[name] = owner_.spawn<TaskActor, caf::linked>(
         TaskSupervision{std::move(start.attempt), start.priority}, lanes_, caf::actor(&owner_));
     return;
   }
@@ -30,8 +32,16 @@ void Attempts::stop(const StopAttempt& stop) {
   }
 }
 
+void Attempts::stop_all(const std::function<bool(const OutputName&)>& is_one) {
+  std::vector<StopAttempt> stops;
+  for (const auto& [name, task] : supervised_) {
+    if (is_one(name)) stops.push_back({name.task, name.attempt});
+  }
+  for (const StopAttempt& one : stops) stop(one);
+}
+
 void Attempts::give(const OutputName& attempt) {
-  const auto found = supervised_.find({attempt.task, attempt.attempt});
+  const auto found = supervised_.find(attempt);
   if (found == supervised_.end()) return;
   // The lanes have let go of the TaskActor, so it goes with its handle, and a link would take the owner
   // along.

@@ -1,7 +1,7 @@
 #pragma once
-// How an actor has attempts run: on a lane at once, or under a TaskActor where they need supervision. Shared
-// by HomeActor and RunnerActor.
+// How a JobHereActor has attempts run: on a lane at once, or under a TaskActor where they need supervision.
 
+#include <functional>
 #include <map>
 
 #include "actors/task_actor.hpp"
@@ -15,6 +15,8 @@ class Attempts {
 
   void start(StartAttempt start);
   void stop(const StopAttempt& stop);
+  /// Stops the supervised attempts that `is_one` selects.
+  void stop_all(const std::function<bool(const OutputName&)>& is_one);
   /// The lanes gave the attempt back for a thief: it never began here, and has no end here.
   void give(const OutputName& attempt);
   /// Call for every end, so that the supervised attempt is forgotten.
@@ -25,7 +27,7 @@ class Attempts {
   LanesPort& lanes_;
   Representation representation_;
   JobId job_;
-  std::map<std::pair<TaskId, AttemptId>, caf::actor> supervised_;
+  std::map<OutputName, caf::actor> supervised_;
 };
 
 }  // namespace dag

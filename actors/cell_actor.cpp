@@ -6,12 +6,12 @@
 namespace dag {
 
 CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, RecordSink& records,
-                     caf::actor node, caf::actor runner)
+                     caf::actor node, caf::actor job)
     : event_based_actor(config),
       setup_(std::move(setup)),
       ports_(std::move(ports)),
       node_(std::move(node)),
-      runner_(std::move(runner)),
+      job_(std::move(job)),
       cell_(setup_.retry ? Cell(setup_.options, setup_.retry->begins->genesis, records)
                          : Cell(setup_.options, setup_.plan, records)) {}
 
@@ -19,7 +19,7 @@ caf::behavior CellActor::make_behavior() {
   set_exception_handler(keep_text);
   voice_.follow(std::move(setup_.follower));
   if (const auto retry = std::exchange(setup_.retry, std::nullopt)) {
-    offer_outputs(*retry, runner_);
+    offer_outputs(*retry, job_);
     tell_results(*retry, voice_.follower());
   }
   cell_.begin(setup_.lives, {}, ports_.now());
@@ -70,7 +70,7 @@ caf::behavior CellActor::make_behavior() {
 
 void CellActor::on_exit() {
   node_ = nullptr;
-  runner_ = nullptr;
+  job_ = nullptr;
   voice_.follow({});
 }
 
@@ -84,7 +84,7 @@ void CellActor::act() {
           if constexpr (std::is_same_v<What, SendMessage>) {
             outgoing.messages.push_back(std::move(what));
           } else if constexpr (std::is_same_v<What, TellClient>) {
-            if (auto order = voice_.tell(std::move(what))) send(runner_, *std::move(order));
+            if (auto order = voice_.tell(std::move(what))) send(job_, *std::move(order));
           } else {
             voice_.tell_unread(cell_);
             voice_.follower().ended(std::move(what.stopped), cell_.counts());

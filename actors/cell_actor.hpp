@@ -3,7 +3,7 @@
 //
 // Messages: in Incoming, Want, CancelJob, StopJob, ForgetJob, LifeUp, LifeDown, LivesUp, Brought,
 // ProgressDue, Submit (of a job that retries this one; back to the node); out Outgoing (to the node), Bring
-// (to the runner).
+// and Publish (to the JobHereActor).
 
 #include <memory>
 
@@ -22,7 +22,7 @@ struct CellSetup {
 class CellActor : public caf::event_based_actor {
  public:
   CellActor(caf::actor_config& config, CellSetup setup, Ports ports, RecordSink& records, caf::actor node,
-            caf::actor runner);
+            caf::actor job);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.cell"; }
@@ -33,7 +33,7 @@ class CellActor : public caf::event_based_actor {
   CellSetup setup_;
   Ports ports_;
   caf::actor node_;
-  caf::actor runner_;
+  caf::actor job_;
   Cell cell_;
   ClientVoice voice_;
 };

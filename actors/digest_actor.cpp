@@ -10,8 +10,8 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
-DigestActor::DigestActor(caf::actor_config& config, caf::actor runner, std::function<void()> give_way)
-    : event_based_actor(config), runner_(std::move(runner)), give_way_(std::move(give_way)) {}
+DigestActor::DigestActor(caf::actor_config& config, caf::actor job, std::function<void()> give_way)
+    : event_based_actor(config), job_(std::move(job)), give_way_(std::move(give_way)) {}
 
 caf::behavior DigestActor::make_behavior() {
   set_exception_handler(keep_text);
@@ -24,7 +24,7 @@ caf::behavior DigestActor::make_behavior() {
       [this](mail::NextPiece) {
         UnderWay& output = outputs_.front();
         if (const std::uint64_t digest = output.digest.read(piece_bytes)) {
-          send(runner_, mail::Digested{output.name, digest});
+          send(job_, mail::Digested{output.name, digest});
           outputs_.pop_front();
         }
         if (!outputs_.empty()) send(this, mail::NextPiece{});
@@ -32,6 +32,6 @@ caf::behavior DigestActor::make_behavior() {
   };
 }
 
-void DigestActor::on_exit() { runner_ = nullptr; }
+void DigestActor::on_exit() { job_ = nullptr; }
 
 }  // namespace dag

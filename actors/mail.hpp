@@ -5,6 +5,7 @@
 #include <caf/all.hpp>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "actors/ports.hpp"
@@ -12,7 +13,6 @@
 #include "libdag/cell/retried.hpp"
 #include "libdag/consensus/reconfiguration.hpp"
 #include "libdag/gateway/gateway.hpp"
-#include "libdag/home/home.hpp"
 #include "libdag/job/lane_report.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/membership/messages.hpp"
@@ -20,25 +20,27 @@
 
 namespace dag::mail {
 
-/// lane -> HomeActor: a batch of ends.
+/// lane -> JobHereActor: a batch of ends of rows of this home.
 struct LaneNews {
+  std::uint32_t shard = 0;
+  Epoch epoch;
   LaneReport report;
 };
-/// Lanes -> HomeActor: the lives that lanes can tell of ends have changed.
+/// Lanes -> JobHereActor: the lives that lanes can tell of ends have changed.
 struct ReachChanged {};
-/// lane, TaskActor -> HomeActor, RunnerActor: an attempt that was started here ended.
+/// lane, TaskActor -> JobHereActor: an attempt that was started here ended.
 struct AttemptEnded {
   dag::Ended ended;
   /// The credit of spawned tasks: given back when this is destroyed. May be null.
   std::shared_ptr<const void> credit = {};
 };
-/// Lane -> RunnerActor: the kernel of an attempt saved its state.
+/// Lane -> JobHereActor: the kernel of an attempt saved its state.
 struct Checkpointed {
   TaskId task;
   AttemptId attempt;
   Saved saved;
 };
-/// HomeActor, RunnerActor -> TaskActor: nobody waits for the attempt any more.
+/// JobHereActor -> TaskActor: nobody waits for the attempt any more.
 struct StopTask {};
 /// lane -> TaskActor: the kernel has begun.
 struct AttemptBegan {};
@@ -48,7 +50,11 @@ struct TimedOut {};
 struct Outgoing {
   std::vector<SendMessage> messages;
 };
-/// NodeActor -> CellActor, HomeActor, RunnerActor: a message for its machine.
+/// NodeActor -> JobHereActor: messages of its job, in order.
+struct Delivery {
+  std::vector<std::pair<Life, JobMessage>> messages;
+};
+/// JobHereActor -> CellActor, RecordActor: a message for its machine.
 struct Incoming {
   Life from;
   JobMessage message;
@@ -58,12 +64,12 @@ struct Incoming {
 struct Tick {
   Instant due;
 };
-/// HomeActor -> RunnerActor: others may fetch these bytes here.
+/// CellActor, RecordActor -> JobHereActor: an output that the job begins with, which others may fetch here.
 struct Publish {
   OutcomeRecord record;
   Blob bytes;
 };
-/// RunnerActor -> DigestActor -> RunnerActor: the digest of a large output.
+/// JobHereActor -> DigestActor -> JobHereActor: the digest of a large output.
 struct TakeDigest {
   dag::TakeDigest output;
 };
@@ -73,12 +79,7 @@ struct Digested {
 };
 /// DigestActor -> itself: read the next piece.
 struct NextPiece {};
-/// RunnerActor -> NodeActor -> HomeActors, one after another -> NodeActor: a report that each completes.
-struct Vouch {
-  SendMessage report;
-  std::vector<caf::actor> homes;  ///< that have not completed it yet
-};
-/// CellActor -> RunnerActor -> CellActor: the bytes of an output, for a client.
+/// CellActor, RecordActor -> JobHereActor, and back: the bytes of an output, for a client.
 struct Bring {
   std::uint64_t ticket = 0;
   OutcomeRecord record;
@@ -87,17 +88,12 @@ struct Bring {
 struct Brought {
   dag::Brought brought;
 };
-/// transport -> NodeActor -> HomeActors, one after another -> RunnerActor: each adds its knowledge; the last
-/// one marks it complete.
+/// transport -> NodeActor -> JobHereActor: each adds its knowledge.
 struct Explain {
   JobId job;
   TaskSelector what;
-  ProcessExplained process;
-  std::vector<caf::actor> homes;           ///< that have not added theirs yet
-  HeldSum held;                            ///< outputs, if the question asks for them
-  std::map<TaskId, std::uint64_t> places;  ///< in the queue for lanes
-  caf::actor runner;
   std::function<void(ProcessExplained&&)> done;
+  ProcessExplained process = {};
 };
 /// Part of Submit and Record, when the job retries another: sent to that job's cell, and back to the
 /// NodeActor with the results that the job begins with.
@@ -115,11 +111,11 @@ struct Submit {
   std::optional<Instant> submitted = std::nullopt;
   std::optional<Retry> retry = std::nullopt;
 };
-/// RunnerActor -> NodeActor -> RecordActor: a save for the disks of all nodes with a copy of the record.
+/// JobHereActor -> NodeActor -> RecordActor: a save for the disks of all nodes with a copy of the record.
 struct SaveHere {
   keeper::SaveCopy copy;
 };
-/// The node's disk -> RunnerActor: the saves that it has kept of the job.
+/// The node's disk -> JobHereActor: the saves that it has kept of the job.
 struct SavesFound {
   std::vector<KeepSave> saves;
 };
@@ -153,9 +149,31 @@ struct CopySaid {
 struct RecordHere {
   std::shared_ptr<const JobPlan> plan;
 };
-/// NodeActor -> RecordActor: the runner that brings outputs.
-struct RunnerHere {
-  caf::actor runner;
+/// NodeActor -> RecordActor: the JobHereActor, which brings outputs.
+struct JobOpened {
+  caf::actor job;
+};
+/// NodeActor -> JobHereActor: the actor that has the record.
+struct CellHere {
+  caf::actor cell;
+};
+/// JobHereActor -> NodeActor: another process has lent something to this one.
+struct WorkCame {
+  Life from;
+};
+/// JobHereActor -> NodeActor: Runner::ends_by.
+struct EndsBy {
+  JobId job;
+  std::optional<Instant> at;
+};
+/// NodeActor -> itself: the time has come, if no other was said since.
+struct LeaseOver {
+  JobId job;
+  Instant at;
+};
+/// JobHereActor -> NodeActor: nobody will ask for anything of the job here.
+struct JobOver {
+  JobId job;
 };
 /// store -> RecordActor: all writes up to this number are on the disk.
 struct Written {
@@ -213,7 +231,7 @@ struct Others {
 };
 /// node -> MembershipActor: say goodbye, and end.
 struct Leave {};
-/// MembershipActor -> NodeActor -> HomeActor: the last reported load of each life that is up, our own
+/// MembershipActor -> NodeActor -> JobHereActor: the last reported load of each life that is up, our own
 /// included.
 struct Loads {
   std::shared_ptr<const std::vector<std::pair<Life, LoadSummary>>> of;
@@ -230,14 +248,6 @@ struct LifeDown {
 };
 /// CellActor, RecordActor -> itself: time to tell the client the job's progress.
 struct ProgressDue {};
-/// NodeActor -> HomeActors, one after another -> RunnerActor: another process asks for work. An actor without
-/// work to give sends it on; the first home and the runner remember it for a while.
-struct Steal {
-  Life thief;
-  std::uint32_t slots = 0;
-  std::vector<caf::actor> others;  ///< that have not seen it yet; the last one is next, the runner is first
-  bool passed_on = false;          ///< by a home
-};
 /// Lanes -> NodeActor, after tell_when_dry(): a lane is idle.
 struct Dry {};
 
@@ -330,6 +340,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::SavesFound)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::StopTask)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TimedOut)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Outgoing)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Delivery)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Incoming)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Tick)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ProgressDue)
@@ -338,7 +349,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Publish)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::TakeDigest)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Digested)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::NextPiece)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Vouch)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Explain)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Bring)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Brought)
@@ -361,7 +371,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LifeDown)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Submit)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::ForgetJob)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Arrived)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Steal)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Heard)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkBroken)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LinkRefused)
@@ -375,6 +384,11 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordHere)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Written)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Probe)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::Recover)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RunnerHere)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::JobOpened)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::CellHere)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::WorkCame)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::EndsBy)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LeaseOver)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::JobOver)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::RecordOver)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(dag::mail::LivesUp)

@@ -4,9 +4,8 @@
 
 #include "actors/cell_actor.hpp"
 #include "actors/exceptions.hpp"
-#include "actors/home_actor.hpp"
+#include "actors/job_here_actor.hpp"
 #include "actors/record_actor.hpp"
-#include "actors/runner_actor.hpp"
 
 namespace dag {
 
@@ -35,11 +34,11 @@ caf::behavior NodeActor::make_behavior() {
       },
       [this](mail::CopySaid& copy) { on_copy_said(copy); },
       [this](const mail::RecordHere& here) {
-        open_job(here.plan);
         const auto job = jobs_.find(here.plan->job);
         if (job == jobs_.end() || !job->second.cell) return;  // It was closed while this was on its way.
-        send(job->second.cell, mail::RunnerHere{job->second.runner});
-        let_in(here.plan->job);
+        open_job(here.plan);
+        send(job->second.cell, mail::JobOpened{job->second.job});
+        hand_over(here.plan->job);
       },
       [this](mail::SaveHere& save) {
         if (const auto job = jobs_.find(save.copy.job); job != jobs_.end() && job->second.recorded)
@@ -82,29 +81,26 @@ caf::behavior NodeActor::make_behavior() {
       },
       [this](mail::Outgoing& outgoing) {
         for (SendMessage& message : outgoing.messages) route(std::move(message));
+        hand_over();
       },
-      [this](mail::Vouch& vouch) {
-        const auto job = jobs_.find(job_of(vouch.report.message));
-        if (job == jobs_.end()) return;
-        for (const auto& [shard, home] : job->second.homes) vouch.homes.push_back(home);
-        if (vouch.homes.empty()) {
-          route(std::move(vouch.report));
-        } else {
-          const caf::actor first = vouch.homes.back();
-          vouch.homes.pop_back();
-          send(first, std::move(vouch));
-        }
+      [this](const mail::WorkCame& came) {
+        thief_.on_work(came.from);
+        lanes_.tell_when_dry();  // There may be more.
       },
+      [this](const mail::EndsBy& news) { on_ends_by(news); },
+      [this](const mail::LeaseOver& due) { on_lease_over(due); },
+      [this](const mail::JobOver& over) { close_job(over.job); },
       [this](mail::Explain& question) { explain(question); },
       [this](mail::Arrived& arrived) {
         for (JobMessage& message : arrived.messages) deliver(arrived.from, std::move(message));
+        hand_over();
         arrived.handled();
       },
       [this](const mail::Loads& loads) {
         loads_ = loads;
         steal();
         for (const auto& [id, job] : jobs_) {
-          for (const auto& [shard, home] : job.homes) send(home, loads);
+          if (job.job) send(job.job, loads);
         }
       },
       [this](const mail::Tick& tick) {
@@ -175,8 +171,9 @@ void NodeActor::submit(mail::Submit& order) {
   }
   setup.follower = std::move(order.follower);
   job.cell = spawn<CellActor, caf::monitored>(std::move(setup), ports_, records_,
-                                              caf::actor_cast<caf::actor>(this), job.runner);
-  let_in(order.plan->job);
+                                              caf::actor_cast<caf::actor>(this), job.job);
+  send(job.job, mail::CellHere{job.cell});
+  hand_over(order.plan->job);
 }
 
 void NodeActor::open_record(JobId id, std::optional<mail::Record> begins, consensus::Stored stored) {
@@ -212,23 +209,18 @@ void NodeActor::on_copy_said(mail::CopySaid& copy) {
 }
 
 NodeActor::HostedJob& NodeActor::job_here(JobId id) {
-  const auto [at, is_new] = jobs_.try_emplace(id, setup_.self);
-  if (is_new) {
-    for (auto& [from, message] : early_.take(id)) at->second.router.on_message(from, std::move(message));
-  }
+  const auto [at, is_new] = jobs_.try_emplace(id);
+  if (is_new) at->second.waiting = early_.take(id);
   return at->second;
 }
 
 void NodeActor::open_job(const std::shared_ptr<const JobPlan>& plan) {
   if (is_forgotten(plan->job)) return;
   HostedJob& job = job_here(plan->job);
-  if (job.plan) return;
-  job.plan = plan;
-  RunnerOptions options;
-  options.self = setup_.self;
-  options.lanes = static_cast<std::uint32_t>(lanes_.count());
-  job.runner = spawn<RunnerActor, caf::monitored>(options, plan, lanes_, ports_, records_,
-                                                  caf::actor_cast<caf::actor>(this));
+  if (job.job) return;
+  JobSetup setup{setup_.self, plan, job.cell, loads_, setup_.released_bytes_max};
+  job.job = spawn<JobHereActor, caf::monitored>(std::move(setup), lanes_, ports_, records_,
+                                                caf::actor_cast<caf::actor>(this));
 }
 
 void NodeActor::route(SendMessage message) {
@@ -244,15 +236,16 @@ void NodeActor::deliver(Life from, JobMessage message) {
   if (is_forgotten(id)) return;
   if (const auto* create = std::get_if<message::JobCreate>(&message)) {
     open_job(create->plan);
-    return let_in(id);
+    return hand_over(id);
   }
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) {
     if (failed_.contains(id)) return;
     return hold_early(from, std::move(message));
   }
-  found->second.router.on_message(from, std::move(message));
-  carry_out(id);
+  HostedJob& job = found->second;
+  if (job.waiting.empty()) to_hand_over_.push_back(id);
+  job.waiting.emplace_back(from, std::move(message));
 }
 
 /// Holds a message for a job that is not known here yet: asks its cell, if the cell has not come forward.
@@ -274,62 +267,23 @@ void NodeActor::hold_early(Life from, JobMessage message) {
   if (question && early_.asks(id, term)) route(*std::move(question));
 }
 
-void NodeActor::let_in(JobId id) {
-  const auto job = jobs_.find(id);
-  if (job == jobs_.end()) return;
-  job->second.router.open();
-  carry_out(id);
+void NodeActor::hand_over() {
+  for (const JobId id : std::exchange(to_hand_over_, {})) hand_over(id);
 }
 
-void NodeActor::carry_out(JobId id) {
-  HostedJob& job = jobs_.at(id);
-  for (JobRoute& route : job.router.take_routes()) carry_out(job, route);
-  if (job.router.is_over()) return close_job(id);
-  if (job.router.state().version == 0 || std::exchange(job.begun, true)) return;
+/// Messages wait while it is not known what the job is.
+void NodeActor::hand_over(JobId id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end() || !found->second.job || found->second.waiting.empty()) return;
+  HostedJob& job = found->second;
+  for (const auto& [from, message] : job.waiting) {
+    const auto* state = std::get_if<message::JobState>(&message);
+    if (state != nullptr && state->version > job.state.version) job.state = *state;
+  }
+  send(job.job, mail::Delivery{std::exchange(job.waiting, {})});
+  if (job.state.version == 0 || std::exchange(job.begun, true)) return;
   thief_.on_new_job();
   steal();
-}
-
-void NodeActor::carry_out(HostedJob& job, JobRoute& any) {
-  if (auto* event = std::get_if<HandOn>(&any)) {
-    hand_on(job, *event);
-  } else if (auto* begins = std::get_if<BeginHome>(&any)) {
-    open_home(job, *begins);
-  } else if (const auto* ends = std::get_if<EndHome>(&any)) {
-    end_home(job, ends->shard);
-  } else if (const auto* asked = std::get_if<AskedForWork>(&any)) {
-    ask_for_rows(job, *asked);
-  } else if (const auto* came = std::get_if<WorkCame>(&any)) {
-    thief_.on_work(came->from);
-    lanes_.tell_when_dry();  // There may be more.
-  }
-}
-
-void NodeActor::hand_on(HostedJob& job, HandOn& event) {
-  mail::Incoming incoming{event.from, std::move(event.message)};
-  switch (event.to) {
-    case Recipient::process:
-      break;
-    case Recipient::cell:
-      if (job.cell) send(job.cell, std::move(incoming));
-      break;
-    case Recipient::runner:
-      send(job.runner, std::move(incoming));
-      break;
-    case Recipient::home:
-      send(job.homes.at(event.shard), std::move(incoming));
-      break;
-  }
-}
-
-/// A home that has nothing to give hands the question on, the last one to the runner.
-void NodeActor::ask_for_rows(HostedJob& job, const AskedForWork& asked) {
-  mail::Steal steal{asked.thief, asked.slots, {job.runner}};
-  for (auto shard = asked.homes.rbegin(); shard != asked.homes.rend(); ++shard)
-    steal.others.push_back(job.homes.at(*shard));
-  const caf::actor first = steal.others.back();
-  steal.others.pop_back();
-  send(first, std::move(steal));
 }
 
 void NodeActor::explain(mail::Explain& question) {
@@ -337,37 +291,9 @@ void NodeActor::explain(mail::Explain& question) {
   question.process.lanes = static_cast<std::uint32_t>(lanes_.count());
   question.process.queued = lanes_.queued();
   question.process.running = lanes_.running_now();
-  question.places = lanes_.places(question.job);
   const auto job = jobs_.find(question.job);
-  if (job == jobs_.end() || !job->second.runner) return question.done(std::move(question.process));
-  for (const auto& [shard, home] : job->second.homes) question.homes.push_back(home);
-  question.runner = job->second.runner;
-  const caf::actor first = question.homes.empty() ? question.runner : question.homes.back();
-  if (!question.homes.empty()) question.homes.pop_back();
-  send(first, std::move(question));
-}
-
-void NodeActor::open_home(HostedJob& job, BeginHome& which) {
-  HomeSetup setup;
-  setup.options.shard = which.shard;
-  setup.options.epoch = which.epoch;
-  setup.options.self = setup_.self;
-  setup.options.seed = job.plan->seed + which.shard;
-  setup.options.lanes = std::max(1u, static_cast<std::uint32_t>(lanes_.count()));
-  setup.options.several_processes = which.state.lives.size() > 1;
-  setup.options.released_bytes_max = setup_.released_bytes_max;
-  setup.plan = job.plan;
-  setup.state = std::move(which.state);
-  setup.assign = std::move(which.assign);
-  setup.loads = loads_;
-  job.homes[which.shard] = spawn<HomeActor, caf::monitored>(std::move(setup), lanes_, ports_, records_,
-                                                            caf::actor_cast<caf::actor>(this), job.runner);
-}
-
-void NodeActor::end_home(HostedJob& job, std::uint32_t shard) {
-  const auto home = job.homes.find(shard);
-  send_exit(home->second, caf::exit_reason::user_shutdown);
-  job.homes.erase(home);
+  if (job == jobs_.end() || !job->second.job) return question.done(std::move(question.process));
+  send(job->second.job, std::move(question));
 }
 
 void NodeActor::close_job(JobId id, bool for_good) {
@@ -379,7 +305,7 @@ void NodeActor::close_job(JobId id, bool for_good) {
   } else if (job->second.cell) {
     // Outputs lie where they were made for as long as the client may ask for them: until now. A state in
     // which nobody takes part any more says so, if the cell has not said it.
-    message::JobState over = job->second.router.state();
+    message::JobState over = std::move(job->second.state);
     const std::vector<Life> lives = std::exchange(over.lives, {});
     ++over.version;
     over.ended = true;
@@ -388,8 +314,7 @@ void NodeActor::close_job(JobId id, bool for_good) {
     }
     send_exit(job->second.cell, caf::exit_reason::user_shutdown);
   }
-  for (const auto& [shard, home] : job->second.homes) send_exit(home, caf::exit_reason::user_shutdown);
-  if (job->second.runner) send_exit(job->second.runner, caf::exit_reason::user_shutdown);
+  if (job->second.job) send_exit(job->second.job, caf::exit_reason::user_shutdown);
   const bool on_disk = job->second.recorded && setup_.records && setup_.records->forget;
   jobs_.erase(job);
   if (!for_good) return;
@@ -397,56 +322,26 @@ void NodeActor::close_job(JobId id, bool for_good) {
   if (on_disk) setup_.records->forget(id);
 }
 
-void NodeActor::steal() {
-  const auto is_shared = [](const auto& job) {
-    const message::JobState& state = job.second.router.state();
-    return !state.ended && state.lives.size() > 1;
-  };
-  // In turn: what waits may be of any of them.
-  auto shared = std::find_if(jobs_.upper_bound(asked_of_), jobs_.end(), is_shared);
-  if (shared == jobs_.end()) shared = std::find_if(jobs_.begin(), jobs_.end(), is_shared);
-  if (shared == jobs_.end()) return;
-  const std::uint32_t dry = lanes_.dry();
-  if (dry == 0) return lanes_.tell_when_dry();
-  const Instant now = ports_.now();
-  if (const auto victim = thief_.next(victims_of(shared->second), now)) {
-    asked_of_ = shared->first;
-    ports_.send(*victim, message::StealRequest{shared->first, dry});
-  }
-  const auto wake = thief_.wake_at();
-  if (!wake || (wake_at_ && *wake_at_ <= *wake)) return;
-  wake_at_ = wake;
-  delayed_send(this, std::max(*wake - now, Duration{0}), mail::Tick{*wake});
+void NodeActor::on_ends_by(const mail::EndsBy& news) {
+  const auto job = jobs_.find(news.job);
+  if (job == jobs_.end()) return;
+  job->second.ends_by = news.at;
+  if (news.at)
+    delayed_send(this, std::max(*news.at - ports_.now(), Duration{0}), mail::LeaseOver{news.job, *news.at});
 }
 
-/// Those that the job runs in, from behind this process on, so that not all ask the same one first.
-std::vector<VictimView> NodeActor::victims_of(const HostedJob& job) const {
-  std::vector<VictimView> views;
-  for (const Life life : lives_that_run(job.router.state())) {
-    if (life == setup_.self) continue;
-    VictimView& view = views.emplace_back(VictimView{.life = life, .round_trip = lending_round_trip});
-    if (!loads_.of) continue;
-    const auto load = std::find_if(loads_.of->begin(), loads_.of->end(),
-                                   [&](const auto& known) { return known.first == life; });
-    if (load == loads_.of->end()) continue;
-    view.tasks_ready = load->second.tasks_ready;
-    // A row that still waits when the news of it arrives waits at least as long as a question takes.
-    view.wait = std::chrono::milliseconds(view.tasks_ready);
-  }
-  const auto behind = std::find_if(views.begin(), views.end(),
-                                   [&](const VictimView& view) { return setup_.self < view.life; });
-  std::rotate(views.begin(), behind, views.end());
-  return views;
+void NodeActor::on_lease_over(const mail::LeaseOver& due) {
+  const auto job = jobs_.find(due.job);
+  if (job == jobs_.end() || job->second.ends_by != due.at || !ports_.end_now) return;
+  ports_.end_now("this process could not renew its lease, under which it runs exclusive tasks of " +
+                 to_string(due.job));
 }
 
 void NodeActor::on_child_down(const caf::down_msg& down) {
   if (!down.reason || down.reason == caf::exit_reason::user_shutdown) return;
   const auto is_it = [&](const caf::actor& actor) { return actor && actor.address() == down.source; };
   for (auto& [id, job] : jobs_) {
-    bool its_own = is_it(job.cell) || is_it(job.runner);
-    for (const auto& [shard, home] : job.homes) its_own = its_own || is_it(home);
-    if (!its_own) continue;
-    return fail_job(id, error_of(down.reason, to_string(id)));
+    if (is_it(job.cell) || is_it(job.job)) return fail_job(id, error_of(down.reason, to_string(id)));
   }
 }
 

@@ -2,9 +2,10 @@
 // The root supervisor of a process: starts the actors of each job here, brings messages to them and between
 // processes, and tells them which lives are up. A failing actor of a job takes its job with it, nothing else.
 //
-// Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing, Vouch and
-// SaveHere (from its children), Probe (from the keeper), Arrived (from the transport), LifeUp, LifeDown,
-// Loads (from membership), Tick.
+// Messages: in Submit, Want, CancelJob, ForgetJob (from clients of this process), Outgoing, SaveHere,
+// WorkCame, EndsBy and JobOver (from its children), Probe (from the keeper), Arrived (from the transport),
+// LifeUp, LifeDown, Loads (from membership), Tick; out Delivery, CellHere, Loads and Explain (to
+// JobHereActors).
 
 #include <map>
 #include <set>
@@ -12,7 +13,6 @@
 #include "actors/lanes/lanes_port.hpp"
 #include "actors/mail.hpp"
 #include "libdag/base/id_set.hpp"
-#include "libdag/here/job_router.hpp"
 #include "libdag/job/early.hpp"
 #include "libdag/stealing/thief.hpp"
 
@@ -45,13 +45,14 @@ class NodeActor : public caf::event_based_actor {
  private:
   /// The actors of a job in this process.
   struct HostedJob {
-    explicit HostedJob(Life self) : router(self) {}
-    /// Every message comes through it, and waits there until the plan is known.
-    JobRouter router;
-    std::shared_ptr<const JobPlan> plan;
+    caf::actor job;   // its JobHereActor, when the plan is known
     caf::actor cell;  // where it was submitted, or where a copy of its record is
-    caf::actor runner;
-    std::map<std::uint32_t, caf::actor> homes;
+    /// Messages that the JobHereActor has not got yet.
+    EarlyMessages::Messages waiting;
+    /// The newest that the JobHereActor has got.
+    message::JobState state;
+    /// When its lease is over, if something runs under it here.
+    std::optional<Instant> ends_by;
     Follower follower;
     /// It has a state.
     bool begun = false;
@@ -69,25 +70,21 @@ class NodeActor : public caf::event_based_actor {
   void submit(mail::Submit& submit);
   void open_record(JobId job, std::optional<mail::Record> begins, consensus::Stored stored = {});
   void on_copy_said(mail::CopySaid& copy);
-  /// Messages that came before wait at its door.
   HostedJob& job_here(JobId id);
-  /// Nothing, when it is known to be over. Who calls this looks again.
+  /// Nothing, when it is known to be over. Hand over what waits for it then.
   void open_job(const std::shared_ptr<const JobPlan>& plan);
   void route(SendMessage message);
+  /// To be handed over by the caller.
   void deliver(Life from, JobMessage message);
   void hold_early(Life from, JobMessage message);
-  /// Brings what the router let in to whom it is for.
-  void carry_out(JobId id);
-  void carry_out(HostedJob& job, JobRoute& route);
-  void hand_on(HostedJob& job, HandOn& event);
-  void ask_for_rows(HostedJob& job, const AskedForWork& asked);
+  void hand_over();
+  /// Gives the JobHereActor all that waits for it.
+  void hand_over(JobId id);
   void explain(mail::Explain& question);
-  /// All that messages are for is there now: those that waited may pass.
-  void let_in(JobId id);
-  void open_home(HostedJob& job, BeginHome& which);
-  void end_home(HostedJob& job, std::uint32_t shard);
   /// Ends its actors here. A failed copy of a record, and one whose node ends, may be needed again.
   void close_job(JobId job, bool for_good = true);
+  void on_ends_by(const mail::EndsBy& news);
+  void on_lease_over(const mail::LeaseOver& due);
   bool is_forgotten(JobId job) const { return forgotten_.contains(job.value); }
   /// Asks another process for rows, when a lane here is idle.
   void steal();
@@ -100,7 +97,8 @@ class NodeActor : public caf::event_based_actor {
   Ports ports_;
   RecordSink& records_;
   std::map<JobId, HostedJob> jobs_;
-  EarlyMessages early_;  ///< of jobs that are not in `jobs_`
+  EarlyMessages early_;              ///< of jobs that are not in `jobs_`
+  std::vector<JobId> to_hand_over_;  ///< jobs whose JobHereActor has not got all yet
   IdSet forgotten_;
   /// Records whose copy here failed: its seat is silent, since it may not speak without its memory.
   std::set<JobId> failed_;

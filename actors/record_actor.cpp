@@ -99,9 +99,9 @@ caf::behavior RecordActor::make_behavior() {
         on_seats(std::move(seats));
         act();
       },
-      [this](const mail::RunnerHere& here) {
-        runner_ = here.runner;
-        if (const auto retry = std::exchange(unoffered_, std::nullopt)) offer_outputs(*retry, runner_);
+      [this](const mail::JobOpened& opened) {
+        job_ = opened.job;
+        if (const auto retry = std::exchange(unoffered_, std::nullopt)) offer_outputs(*retry, job_);
         for (mail::Bring& order : std::exchange(unbrought_, {})) bring(std::move(order));
       },
       [this](const mail::SaveHere& save) { send_save(save.copy); },
@@ -130,7 +130,7 @@ caf::behavior RecordActor::make_behavior() {
 
 void RecordActor::on_exit() {
   node_ = nullptr;
-  runner_ = nullptr;
+  job_ = nullptr;
   voice_.follow({});
   record_ports_ = {};
 }
@@ -257,8 +257,8 @@ void RecordActor::tell_copies_over() {
 }
 
 void RecordActor::bring(mail::Bring order) {
-  if (runner_) {
-    send(runner_, std::move(order));
+  if (job_) {
+    send(job_, std::move(order));
   } else {
     unbrought_.push_back(std::move(order));
   }

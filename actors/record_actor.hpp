@@ -3,10 +3,10 @@
 // leads, the cell made of this log. Decides nothing itself.
 //
 // Messages: in CopySaid (from other copies), Incoming, Want, CancelJob, StopJob,
-// ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, RunnerHere, SaveHere (from the runner),
-// Brought, Written (from the store), ProgressDue, Tick, Record (of a job that retries this one; back to the
-// node); out Outgoing, RecordHere, RecordOver (to the node),
-// Bring (to the runner).
+// ForgetJob, LivesUp (from the gateway), LifeUp, LifeDown, Seats, JobOpened, SaveHere (from the
+// JobHereActor), Brought, Written (from the store), ProgressDue, Tick, Record (of a job that retries this
+// one; back to the node); out Outgoing, RecordHere, RecordOver (to the node), Bring and Publish (to the
+// JobHereActor).
 
 #include "actors/client_voice.hpp"
 #include "libdag/replica/cell_replica.hpp"
@@ -60,12 +60,12 @@ class RecordActor : public caf::event_based_actor {
   Ports ports_;
   RecordPorts record_ports_;
   caf::actor node_;
-  caf::actor runner_;
+  caf::actor job_;
   ClientVoice voice_;
   CellReplica replica_;
   std::map<ProcessId, Life> nodes_;  ///< that are up
   std::vector<mail::Bring> unbrought_;
-  std::optional<mail::Retry> unoffered_;  ///< outputs that the job begins with, until there is a runner
+  std::optional<mail::Retry> unoffered_;  ///< outputs that the job begins with, until there is a JobHereActor
   std::optional<Told> told_;
   bool told_here_ = false, told_over_ = false, told_too_large_ = false;
   std::optional<Instant> wake_at_;

@@ -17,9 +17,9 @@ void tell_results(const mail::Retry& retry, const Follower& follower) {
   }
 }
 
-void offer_outputs(const mail::Retry& retry, const caf::actor& runner) {
+void offer_outputs(const mail::Retry& retry, const caf::actor& job) {
   for (const Retried::Held& held : retry.begins->held)
-    caf::anon_send(runner, mail::Publish{held.record, held.bytes});
+    caf::anon_send(job, mail::Publish{held.record, held.bytes});
 }
 
 }  // namespace dag

@@ -11,6 +11,6 @@ void say_what_is_done(mail::Retry& retry, const CellSnapshot& ended, JobId job);
 /// Results that are there from the start.
 void tell_results(const mail::Retry& retry, const Follower& follower);
 /// Offers outputs that are too large for the record. Before the first home asks for them.
-void offer_outputs(const mail::Retry& retry, const caf::actor& runner);
+void offer_outputs(const mail::Retry& retry, const caf::actor& job);
 
 }  // namespace dag

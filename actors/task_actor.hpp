@@ -12,7 +12,7 @@
 // worker process ends then, and the next attempt begins when nothing is left of it. Commands have returned by
 // then: a command that ignores SIGTERM is killed after the same grace.
 //
-// Linked to its owner: when the home or runner goes, it goes too, and tells the kernel.
+// Linked to its owner: when the JobHereActor goes, it goes too, and tells the kernel.
 //
 // Messages: in AttemptBegan, AttemptEnded (from the lane), StopTask (from its owner); out AttemptEnded (to
 // its owner), once, with which it ends.

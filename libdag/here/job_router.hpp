@@ -1,7 +1,6 @@
 #pragma once
 // Brings each message of a job to the machine of this process that it is for, and decides when a home begins
-// and ends here. It knows which homes there are, and no machine: a JobHere carries its routes out, and so can
-// actors.
+// and ends here. It knows which homes there are, and no machine: a JobHere carries its routes out.
 //
 // A home begins
 //   - with the first state that names this process, if the job goes on and the shard is new (epoch count 1);

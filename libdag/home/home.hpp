@@ -1,6 +1,6 @@
 #pragma once
 // The home of a shard: decides which of its rows run, where and how often, how they ended, and what may be
-// forgotten. A machine for one thread; actors/home_actor drives it and carries out its effects.
+// forgotten. A machine for one thread; a JobHere drives it.
 //
 // Scope of its decisions. Lanes run bare rows and follow their strong edges inside the shard (row_table.hpp);
 // the home hears of those later, in batches. Everything else comes to the home: rows whose last edge is

@@ -97,6 +97,10 @@ class Runner {
   void on_digest(const OutputName& name, std::uint64_t digest);
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
+  /// This process has to have ended by then, unless its lease is renewed. None: nothing runs under the lease.
+  std::optional<Instant> ends_by() const {
+    return under_lease_ ? std::optional(lease_.over_at()) : std::nullopt;
+  }
 
   /// A home of this process makes this output available to other processes. If the record says so, the home
   /// is told the digest.
@@ -108,6 +112,7 @@ class Runner {
   /// lets `vouch` of each home of this process add to it.)
   std::uint64_t bytes_held() const { return bytes_held_; }
   std::size_t attempts_now() const { return attempts_.size(); }
+  bool has(const OutputName& attempt) const { return attempts_.contains(attempt); }
   /// Adds the attempts here that the selector takes.
   void explain(const TaskSelector& wanted, Instant now, std::vector<TaskExplained>& to) const;
   void count_held(HeldSum& sum) const;

@@ -21,24 +21,11 @@ std::optional<OpenQuestions::Question> OpenQuestions::next(Instant now) {
 
 void OpenQuestions::close(Life thief) {
   std::erase_if(open_, [&](const Question& question) { return question.thief == thief; });
-  if (open_.empty())
-    look_again_at_.reset();  // No question is open: the process must not wake up for a time that is past.
 }
 
 bool OpenQuestions::asks(Life thief) const {
   return std::any_of(open_.begin(), open_.end(),
                      [&](const Question& question) { return question.thief == thief; });
-}
-
-void OpenQuestions::answer(Instant now, Duration round_trip, const std::function<Waiting()>& here,
-                           const std::function<bool(Life, std::uint32_t)>& give) {
-  look_again_at_.reset();
-  while (const auto question = next(now)) {
-    const Waiting waiting = here();
-    look_again_at_ = knows_more_at(*question, waiting, now);
-    if (look_again_at_ || !give(question->thief, rows_to_give(question->lanes, waiting, round_trip))) return;
-    close(question->thief);
-  }
 }
 
 Duration all_busy_for(std::uint32_t lanes, std::span<const Duration> running) {

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <span>
 
@@ -48,17 +47,8 @@ class OpenQuestions {
   bool empty() const { return open_.empty(); }
   bool asks(Life thief) const;
 
-  /// Calls `give` with the number of rows for the oldest question, closes the question when rows were given
-  /// (true), and goes on with the next, until there is nothing to give, or waiting is better. `here` is
-  /// called anew each time.
-  void answer(Instant now, Duration round_trip, const std::function<Waiting()>& here,
-              const std::function<bool(Life thief, std::uint32_t rows)>& give);
-  /// When `answer` is worth another try, unless something happens before.
-  std::optional<Instant> look_again_at() const { return look_again_at_; }
-
  private:
   std::deque<Question> open_;
-  std::optional<Instant> look_again_at_;
 };
 
 /// The minimum time that the lanes have spent on their present rows. Zero when a lane is idle.

@@ -225,7 +225,7 @@ void WorkerNode::explain(Life from, keeper::Explain question) {
   const auto answer = [this, from, number = question.question](ProcessExplained&& process) {
     transport_->send(from, KeeperMessage(keeper::Explained{seat_.job, number, std::move(process)}));
   };
-  caf::anon_send(node_, mail::Explain{seat_.job, std::move(question.what), {}, {}, {}, {}, {}, answer});
+  caf::anon_send(node_, mail::Explain{seat_.job, std::move(question.what), answer});
 }
 
 void WorkerNode::on_heard(Life life, bool heard) {

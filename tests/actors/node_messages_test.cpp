@@ -27,7 +27,8 @@ class OneNode {
  public:
   explicit OneNode(
       dag::NodeSetup setup, std::function<void(dag::Life, const dag::JobMessage&)> sent = {},
-      std::function<void(std::string_view)> log = [](std::string_view) {})
+      std::function<void(std::string_view)> log = [](std::string_view) {},
+      std::function<void(std::string_view)> end_now = {})
       : system_(config_), lanes_({.cores = {-1}, .spin = dag::Duration{0}}, {}) {
     dag::Ports ports;
     ports.now = dag::steady_now;
@@ -35,6 +36,7 @@ class OneNode {
       if (sent) sent(to, message);
     };
     ports.log = std::move(log);
+    ports.end_now = std::move(end_now);
     actor_ = system_.spawn<dag::NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
   }
   ~OneNode() {
@@ -162,4 +164,28 @@ TEST_CASE("a save that is too large for the way to other disks is said, once for
   CHECK(size.get() == 8);
   REQUIRE(said.size() == 1);
   CHECK_THAT(said[0], Catch::Contains("a save of job7 train, stage 0, has 9 bytes"));
+}
+
+// It may be held up by a home that counts millions of rows again, while other processes restart those tasks.
+TEST_CASE("the node ends a process whose lease is over, whatever its JobHereActor is at") {
+  using dag::mail::EndsBy, dag::mail::LeaseOver;
+  std::promise<bool> looked;
+  std::promise<void> ends;
+  bool ended = false;
+  OneNode node(
+      {self, {self, peer}, {}}, {}, [](std::string_view) {},
+      [&](std::string_view) {
+        if (!std::exchange(ended, true)) ends.set_value();
+      });
+  node.hears({dag::message::JobCreate{plan_of_one_task()}});
+  const dag::Instant now = dag::steady_now();
+  node.tell(EndsBy{id, now + 1h});
+  node.tell(EndsBy{id, now + 2h});
+  node.tell(LeaseOver{id, now + 1h});  // Renewed.
+  node.tell(EndsBy{id, std::nullopt});
+  node.tell(LeaseOver{id, now + 2h});  // Nothing runs under it any more.
+  node.tell(dag::mail::Probe{[&] { looked.set_value(ended); }});
+  node.tell(EndsBy{id, now});
+  CHECK_FALSE(looked.get_future().get());
+  CHECK(ends.get_future().wait_for(dag::test::patient(20s)) == std::future_status::ready);
 }

@@ -254,7 +254,7 @@ END
   plant tools/dag/clean.cpp '#include "libdag/client/client.hpp"' '#include "tools/dag/table.hpp"'
   plant tools/sim/actors/clean.cpp '#include <caf/all.hpp>'
   plant tools/sim/clean.cpp '#include "libdag/wire/frame.hpp"'
-  plant tests/unit/wire/clean.cpp '#include <capnp/message.h>' '#include "actors/home_actor.hpp"' 'wait_until(done);'
+  plant tests/unit/wire/clean.cpp '#include <capnp/message.h>' '#include "actors/node_actor.hpp"' 'wait_until(done);'
   if ! found=$("$script" "$home"); then
     printf 'found in clean sources:\n%s\n' "$found"
     failures=1
@@ -289,7 +289,7 @@ END
   expect 'USES list of actors '                         actors/a.cpp '#include "libdag/net/socket.hpp"'
   expect 'USES list of actors '                         actors/a.cpp '#include "libdag/wire/frame.hpp"'
   expect 'USES list of actors '                         actors/a.cpp '#include "nodes/node.hpp"'
-  expect 'USES list of actors/lanes '                   actors/lanes/a.cpp '#include "actors/home_actor.hpp"'
+  expect 'USES list of actors/lanes '                   actors/lanes/a.cpp '#include "actors/node_actor.hpp"'
   expect 'USES list of libdag/base '                    libdag/base/a.cpp '#include "libdag/graph/graph.hpp"'
   expect 'USES list of libdag/graph .*: base$'          libdag/graph/a.hpp '#include "libdag/client/client.hpp"'
   expect 'examples and tools stop there'                examples/a.cpp '#include "libdag/graph/graph.hpp"'

@@ -2,7 +2,6 @@
 #include "libdag/stealing/questions.hpp"
 
 #include <catch2/catch.hpp>
-#include <utility>
 #include <vector>
 
 #include "libdag/stealing/thief.hpp"
@@ -46,56 +45,6 @@ TEST_CASE("a question waits for work while it is open, the oldest first") {
   SECTION("who has no idle lane any more takes it back") {
     questions.ask(life(1), 0, start + 3ms);
     CHECK(questions.next(start + 3ms)->thief == life(2));
-  }
-}
-
-TEST_CASE("questions are answered in turn, until there is nothing to give or it is better to wait") {
-  OpenQuestions questions;
-  questions.ask(life(1), 1, start);
-  questions.ask(life(2), 1, start);
-  Waiting here{.rows = 2, .mean_run = 1s};
-  std::vector<std::pair<Life, std::uint32_t>> given;
-  const auto answer = [&](Instant now) {
-    questions.answer(
-        now, 200us, [&] { return here; },
-        [&](Life thief, std::uint32_t rows) {
-          if (rows == 0) return false;
-          given.emplace_back(thief, rows);
-          --here.rows;
-          return true;
-        });
-  };
-  SECTION("each gets what is left when it is its turn") {
-    answer(start);
-    CHECK(given == std::vector<std::pair<Life, std::uint32_t>>{{life(1), 1}, {life(2), 1}});
-    CHECK(questions.empty());
-  }
-  SECTION("who gets nothing goes on asking") {
-    here.rows = 1;
-    answer(start);
-    CHECK(given == std::vector<std::pair<Life, std::uint32_t>>{{life(1), 1}});
-    CHECK_FALSE(questions.asks(life(1)));
-    CHECK(questions.asks(life(2)));
-    CHECK_FALSE(questions.look_again_at());
-  }
-  SECTION("nobody gets anything before it is known how long rows take, or has waited for that") {
-    here.mean_run.reset();
-    answer(start);
-    CHECK(given.empty());
-    REQUIRE(questions.look_again_at());
-    answer(*questions.look_again_at());
-    CHECK(given.size() == 2);
-    CHECK_FALSE(questions.look_again_at());
-  }
-  // dag-sim chaos --world actors --seed 16165: an actor woke itself without end.
-  SECTION("what nobody asks any more is not looked at again") {
-    here.mean_run.reset();
-    answer(start);
-    REQUIRE(questions.look_again_at());
-    questions.close(life(1));
-    CHECK(questions.look_again_at());
-    questions.close(life(2));
-    CHECK_FALSE(questions.look_again_at());
   }
 }
 
