@@ -5,31 +5,11 @@
 #include "libdag/base/spawned.hpp"
 
 namespace dag {
-namespace {
 
 using namespace message;
 
-template <class M>
-constexpr Recipient recipient() {
-  if constexpr (std::same_as<M, JobCreate> || std::same_as<M, JobState> || std::same_as<M, Assign> ||
-                std::same_as<M, StealRequest>) {
-    return Recipient::process;
-  } else if constexpr (std::same_as<M, Outcomes> || std::same_as<M, JobFailed> ||
-                       std::same_as<M, RenewLease> || std::same_as<M, AskPlan>) {
-    return Recipient::cell;
-  } else if constexpr (std::same_as<M, Lend> || std::same_as<M, Stop> || std::same_as<M, Release> ||
-                       std::same_as<M, Replicate> || std::same_as<M, Located> || std::same_as<M, Fetch> ||
-                       std::same_as<M, Data> || std::same_as<M, Missing> || std::same_as<M, LeaseRenewed>) {
-    return Recipient::runner;
-  } else {
-    return Recipient::home;
-  }
-}
-
-}  // namespace
-
 Recipient recipient_of(const JobMessage& any) {
-  return std::visit([]<class M>(const M&) { return recipient<M>(); }, any);
+  return std::visit([](const auto& message) { return message.kind.recipient; }, any);
 }
 
 JobId job_of(const JobMessage& any) {
@@ -60,14 +40,7 @@ std::optional<ShardEpoch> shard_epoch_of(const JobMessage& any) {
 }
 
 std::string_view name(const JobMessage& any) {
-  static constexpr std::string_view names[] = {
-      "JobCreate", "JobState",     "Assign",   "Settled",    "Keep",         "Cancel",
-      "Outcomes",  "JobFailed",    "Lend",     "Stop",       "Ended",        "Return",
-      "Release",   "Replicate",    "Holding",  "Report",     "StealRequest", "PredecessorEnded",
-      "Consumed",  "Need",         "Located",  "Fetch",      "Data",         "Missing",
-      "Digested",  "Checkpointed", "NotEnded", "RenewLease", "LeaseRenewed", "AskPlan"};
-  static_assert(std::size(names) == std::variant_size_v<JobMessage>);
-  return names[any.index()];
+  return std::visit([](const auto& message) { return message.kind.name; }, any);
 }
 
 bool message::is_alive(const JobState& state, Life life) {

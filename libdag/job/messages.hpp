@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -96,7 +97,16 @@ struct JobPlan {
 /// The shard of a task: by the plan for tasks of the graph, by the id for spawned ones.
 std::uint32_t shard_of(const JobPlan& plan, TaskId task);
 
+/// The machine of the receiving process that a message is for.
+enum class Recipient : std::uint8_t { process, cell, runner, home };
+
 namespace message {
+
+/// The part of a message's meaning that is the same for all messages of its type.
+struct MessageKind {
+  std::string_view name;
+  Recipient recipient;
+};
 
 /// A task that is to be tried again, and how often its kernel has failed. (The cell counts the processes that
 /// a task took down: Crashed.)
@@ -109,6 +119,7 @@ struct Tried {
 // ---- From the cell
 
 struct JobCreate {
+  static constexpr MessageKind kind{"JobCreate", Recipient::process};
   std::shared_ptr<const JobPlan> plan;
 };
 
@@ -127,6 +138,7 @@ struct Crashed {
 /// The members of a job. The newest version counts; older ones change nothing. A life that has left this list
 /// is dead for the job, whatever it may send later.
 struct JobState {
+  static constexpr MessageKind kind{"JobState", Recipient::process};
   JobId job;
   std::uint64_t version = 0;
   std::vector<Life> lives;       ///< sorted
@@ -195,6 +207,7 @@ struct FirstTry {
 
 /// To the process that becomes the home of a shard after a loss: all that is settled of it and around it.
 struct Assign {
+  static constexpr MessageKind kind{"Assign", Recipient::process};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -214,6 +227,7 @@ struct Assign {
 /// Progress of the record, in its order: a stream per home, `from` exclusive, `to` inclusive. A gap waits.
 /// The home remembers what it sent, so a number says all about its own rows.
 struct Settled {
+  static constexpr MessageKind kind{"Settled", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -229,12 +243,14 @@ struct Settled {
 
 /// A client wants the output of these tasks: they are not let go.
 struct Keep {
+  static constexpr MessageKind kind{"Keep", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
   std::vector<TaskId> tasks;
 };
 struct Cancel {
+  static constexpr MessageKind kind{"Cancel", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -262,6 +278,7 @@ struct NeededFirst {
 /// other in turn do not wait for the record in turn. A home has one Outcomes under way at a time, so they are
 /// counted and never overtake each other.
 struct Outcomes {
+  static constexpr MessageKind kind{"Outcomes", Recipient::cell};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -288,6 +305,7 @@ struct Outcomes {
 };
 /// The job cannot go on: a value that was used cannot be made again, or libdag is at fault.
 struct JobFailed {
+  static constexpr MessageKind kind{"JobFailed", Recipient::cell};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -297,15 +315,18 @@ struct JobFailed {
 /// From a process that knows the members of a job but not its plan: a large plan goes only to processes that
 /// ask. Sent once in each term, since a question to another leader may be lost.
 struct AskPlan {
+  static constexpr MessageKind kind{"AskPlan", Recipient::cell};
   JobId job;
 };
 /// The sender runs tasks that must not run twice at the same time, or is about to: supervision/lease.hpp.
 struct RenewLease {
+  static constexpr MessageKind kind{"RenewLease", Recipient::cell};
   JobId job;
   std::uint64_t number = 0;  ///< question number
 };
 /// When that question came, its sender was a member of the job, and no other cell led the record.
 struct LeaseRenewed {
+  static constexpr MessageKind kind{"LeaseRenewed", Recipient::runner};
   JobId job;
   std::uint64_t number = 0;
 };
@@ -322,6 +343,7 @@ struct WantedInput {
 };
 /// Run this attempt. Accepted once: a runner that has seen it before repeats its answer, or says nothing.
 struct Lend {
+  static constexpr MessageKind kind{"Lend", Recipient::runner};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -333,6 +355,7 @@ struct Lend {
 };
 /// Do not run it, or let its kernel see Context::cancelled; its end is not wanted.
 struct Stop {
+  static constexpr MessageKind kind{"Stop", Recipient::runner};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -340,6 +363,7 @@ struct Stop {
 };
 /// The attempt ended. The runner keeps record and output until a Release.
 struct Ended {
+  static constexpr MessageKind kind{"Ended", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -348,6 +372,7 @@ struct Ended {
 };
 /// The digest of an output that its record came without: a large one, whose readers need not wait for it.
 struct Digested {
+  static constexpr MessageKind kind{"Digested", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -357,6 +382,7 @@ struct Digested {
 /// A state that a task saved while it runs lies with the sender, which keeps it until a Release. The record
 /// is named as Checkpointing says, and names the inputs that the state rests on.
 struct Checkpointed {
+  static constexpr MessageKind kind{"Checkpointed", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -365,6 +391,7 @@ struct Checkpointed {
 /// The attempt was not run: an input cannot be had from any holder known, there is no room, or no lane had
 /// begun it when another process asked for work.
 struct Return {
+  static constexpr MessageKind kind{"Return", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -375,6 +402,7 @@ struct Return {
 };
 /// These outputs (and their records) will never be needed again.
 struct Release {
+  static constexpr MessageKind kind{"Release", Recipient::runner};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -392,6 +420,7 @@ struct SavedAs {
 /// the processes that write saves to disk all of a group. For a task's checkpoint, and for an output that
 /// cannot be recomputed, `as` is empty.
 struct Replicate {
+  static constexpr MessageKind kind{"Replicate", Recipient::runner};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -401,6 +430,7 @@ struct Replicate {
 };
 /// A copy lies with the sender now.
 struct Holding {
+  static constexpr MessageKind kind{"Holding", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -409,6 +439,7 @@ struct Holding {
 /// All that the sender has of a shard, to its new home: records of ended attempts, attempts that are queued
 /// or running, copies of outputs.
 struct Report {
+  static constexpr MessageKind kind{"Report", Recipient::home};
   struct Had {
     OutcomeRecord record;
     bool bytes = false;  ///< the sender holds the output's bytes
@@ -428,6 +459,7 @@ struct Report {
 };
 /// The sender has idle lanes. Not answered when no work can be given.
 struct StealRequest {
+  static constexpr MessageKind kind{"StealRequest", Recipient::process};
   JobId job;
   std::uint32_t slots = 0;
 };
@@ -437,6 +469,7 @@ struct StealRequest {
 /// A row of shard `from` ended, and rows of shard `shard` wait for it. `change` grows with each such message
 /// of the sending home, so an older one that arrives later is known.
 struct PredecessorEnded {
+  static constexpr MessageKind kind{"PredecessorEnded", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;  ///< of `shard`, as the sender knows it
@@ -451,6 +484,7 @@ struct PredecessorEnded {
 /// will end by other attempts, never again by the former ones. So all that rests on the former ends starts
 /// anew. `change` is counted as in PredecessorEnded.
 struct NotEnded {
+  static constexpr MessageKind kind{"NotEnded", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;  ///< of `shard`, as the sender knows it
@@ -461,6 +495,7 @@ struct NotEnded {
 };
 /// No row of shard `from` will need these outputs again.
 struct Consumed {
+  static constexpr MessageKind kind{"Consumed", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -472,6 +507,7 @@ struct Consumed {
 
 /// Where is it? `gone` are holders that the asker found to have nothing. Repeated until answered.
 struct Need {
+  static constexpr MessageKind kind{"Need", Recipient::home};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -482,6 +518,7 @@ struct Need {
 };
 /// It lies here; or (`lost`) it cannot be made any more.
 struct Located {
+  static constexpr MessageKind kind{"Located", Recipient::runner};
   JobId job;
   std::uint32_t shard = 0;
   Epoch epoch;
@@ -492,10 +529,12 @@ struct Located {
   OutputName asked;
 };
 struct Fetch {
+  static constexpr MessageKind kind{"Fetch", Recipient::runner};
   JobId job;
   OutputName name;
 };
 struct Data {
+  static constexpr MessageKind kind{"Data", Recipient::runner};
   JobId job;
   OutcomeRecord record;
   Blob bytes;
@@ -505,6 +544,7 @@ struct Data {
   std::uint64_t handed = 0;
 };
 struct Missing {
+  static constexpr MessageKind kind{"Missing", Recipient::runner};
   JobId job;
   OutputName name;
 };
@@ -520,8 +560,6 @@ using JobMessage =
                  message::Digested, message::Checkpointed, message::NotEnded, message::RenewLease,
                  message::LeaseRenewed, message::AskPlan>;
 
-/// The machine of the receiving process that a message is for.
-enum class Recipient : std::uint8_t { process, cell, runner, home };
 Recipient recipient_of(const JobMessage& message);
 JobId job_of(const JobMessage& message);
 /// The shard and epoch that a message names, if it names any.

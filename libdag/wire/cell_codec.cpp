@@ -142,52 +142,6 @@ std::vector<message::FirstTry> read_first_try(capnp::List<schema::FirstTry>::Rea
   return all;
 }
 
-// ---- Weighing
-
-std::size_t words(const message::JobCreate& message) {
-  const JobPlan& plan = *message.plan;
-  return words_of<schema::JobCreate> + text_words(plan.name) + words(*plan.graph) +
-         bits_words(plan.shard_of.size(), 32);
-}
-static std::size_t words(const std::vector<message::Crashed>& crashed) {
-  std::size_t total = list_words<schema::Crashed>(crashed.size());
-  for (const message::Crashed& one : crashed) total += text_words(one.what);
-  return total;
-}
-std::size_t words(const message::JobState& message) {
-  return words_of<schema::JobState> + message.lives.size() + 2 * message.homes.size() +
-         message.recorders.size() + (message.stopped ? words(*message.stopped) : 0) + words(message.crashed) +
-         words(message.suspects);
-}
-static std::size_t words(const std::vector<message::FirstTry>& first_try) {
-  std::size_t total = list_words<schema::FirstTry>(first_try.size());
-  for (const message::FirstTry& some : first_try) total += list_words<schema::TaskBits>(some.tasks.size());
-  return total;
-}
-std::size_t words(const message::Assign& message) {
-  return words_of<schema::Assign> + message.asked.size() + words(message.settled) +
-         list_words<schema::OutputName>(message.kept.size()) + message.cancelled.size() +
-         list_words<schema::Tried>(message.tried.size()) + words(message.first_try) + message.started.size();
-}
-std::size_t words(const message::Settled& message) {
-  return words_of<schema::Settled> + words(message.predecessors);
-}
-std::size_t words(const message::Keep& message) { return message.tasks.size(); }
-std::size_t words(const message::Cancel& message) { return message.tasks.size(); }
-std::size_t words(const message::Outcomes& message) {
-  return words_of<schema::Outcomes> + list_words<schema::OutputName>(message.plain.size()) +
-         words(message.records) + message.freed.size() +
-         list_words<schema::TaskBits>(message.first_try.size()) +
-         list_words<schema::Tried>(message.tried.size()) +
-         list_words<schema::OutcomeStep>(message.steps.size()) +
-         list_words<schema::FirstNeeds>(message.needs_first.size()) + message.started.size() +
-         list_words<schema::OutputName>(message.needs.size());
-}
-std::size_t words(const message::JobFailed& message) { return words(message.error); }
-std::size_t words(const message::RenewLease&) { return 0; }
-std::size_t words(const message::AskPlan&) { return 0; }
-std::size_t words(const message::LeaseRenewed&) { return 0; }
-
 // ---- Writing
 
 void write(schema::Cell::Builder to, const message::JobCreate& message, const CodeMap& codes) {

@@ -3,6 +3,7 @@
 #include "libdag/wire/codec/claims.hpp"
 #include "libdag/wire/codec/explain.hpp"
 #include "libdag/wire/codec/launch.hpp"
+#include "libdag/wire/codec/weigh.hpp"
 
 namespace dag::wire {
 namespace {
@@ -13,8 +14,6 @@ static_assert(static_cast<int>(JobPhase::finished) == static_cast<int>(schema::J
 static_assert(static_cast<int>(JobPhase::failed) == static_cast<int>(schema::JobInfo::Phase::FAILED));
 static_assert(static_cast<int>(JobPhase::cancelled) == static_cast<int>(schema::JobInfo::Phase::CANCELLED));
 static_assert(static_cast<int>(JobPhase::recovering) == static_cast<int>(schema::JobInfo::Phase::RECOVERING));
-
-std::size_t error_words(const std::optional<Error>& error) { return error ? words(*error) : 0; }
 
 // ---- What is known of nodes and jobs
 
@@ -71,17 +70,6 @@ void write_counts(schema::JobCounts::Builder to, const JobCounts& counts) {
 JobCounts read_counts(schema::JobCounts::Reader from) {
   return {from.getOpen(),    from.getFinished(),  from.getFailed(),
           from.getSkipped(), from.getCancelled(), from.getTolerated()};
-}
-
-std::size_t details_words(const JobDetails& details) {
-  std::size_t words = words_of<schema::JobDetails> + list_words<schema::TaskInfo>(details.tasks.size()) +
-                      list_words<schema::ClassInfo>(details.classes.size()) + words_of<schema::JobCounts>;
-  for (const TaskInfo& task : details.tasks) words += text_words(task.name) + error_words(task.error);
-  for (const ClassInfo& one : details.classes) words += text_words(one.name) + words_of<schema::JobCounts>;
-  words += list_words<schema::TaskProgress>(details.progress.size());
-  for (const TaskProgress& one : details.progress)
-    words += text_words(one.name) + text_words(one.device) + text_words(one.note);
-  return words;
 }
 
 void write_details(schema::JobDetails::Builder to, const JobDetails& details) {
@@ -154,16 +142,6 @@ JobDetails read_details(schema::JobDetails::Reader from, Reading& reading) {
   return details;
 }
 
-/// Words of everything that the job points to.
-std::size_t job_words(const JobInfo& job) {
-  std::size_t words = text_words(job.name) + words_of<schema::JobCounts> +
-                      list_words<schema::WorkerInfo>(job.workers.size()) + error_words(job.error) +
-                      (job.copies.size() + 1) / 2;
-  if (job.details) words += details_words(*job.details);
-  for (const WorkerInfo& worker : job.workers) words += text_words(worker.end);
-  return words;
-}
-
 void write_job(schema::JobInfo::Builder to, const JobInfo& job) {
   to.setJob(job.job.value);
   if (!job.name.empty()) to.setName(as_text(job.name));
@@ -225,13 +203,6 @@ JournalPlace read_place(schema::JournalPlace::Reader from) {
   return {from.getFile(), from.getBytes(), from.getOf()};
 }
 
-std::size_t page_words(const JournalPage& page) {
-  std::size_t words = words_of<schema::JournalPage> + words_of<schema::JournalPlace> + data_words(page.bytes);
-  words += page.notices.size();
-  for (const std::string& notice : page.notices) words += written_text_words(notice);
-  return words;
-}
-
 void write_page(schema::JournalPage::Builder to, const JournalPage& page) {
   write_place(to.initRead(), page.read);
   if (page.bytes) to.setBytes(as_data(page.bytes));
@@ -277,57 +248,10 @@ JobFilter read_filter(schema::JobFilter::Reader from) {
   return filter;
 }
 
-// ---- Weighing
-
-std::size_t body_words(const client::AskSubmit& message) {
-  DAG_CHECK(message.graph != nullptr);
-  return words_of<schema::AskSubmit> + text_words(message.name) + words(*message.graph) +
-         words(message.launch);
-}
-std::size_t body_words(const client::Answer& message) {
-  std::size_t words = words_of<schema::Answer> + error_words(message.error) + text_words(message.elsewhere) +
-                      list_words<schema::NodeInfo>(message.nodes.size()) +
-                      list_words<schema::JobInfo>(message.jobs.size());
-  for (const NodeInfo& node : message.nodes) {
-    words += words_of<schema::Claim> + words_below(claim_of(node)) + node.not_ready.size();
-    if (node.heard) words += words_of<schema::HeardOf>;
-    for (const std::string& why : node.not_ready) words += written_text_words(why);
-  }
-  for (const JobInfo& job : message.jobs) words += job_words(job);
-  words += list_words<schema::ProcessExplained>(message.explained.size()) + message.silent.size();
-  for (const ProcessExplained& process : message.explained) words += words_below(process);
-  if (message.journal) words += page_words(*message.journal);
-  words += list_words<schema::OutputInfo>(message.outputs.size());
-  for (const OutputInfo& output : message.outputs) words += written_text_words(output.name);
-  return words;
-}
-std::size_t body_words(const client::TaskSettled& message) {
-  return words_of<schema::TaskSettled> + data_words(message.output) + error_words(message.error);
-}
-std::size_t body_words(const client::JobEnded& message) {
-  return words_of<schema::JobEnded> + error_words(message.stopped) + words_of<schema::JobCounts>;
-}
-std::size_t body_words(const client::JobLost& message) { return words(message.why); }
-std::size_t body_words(const client::AskFollow& message) {
-  return words_of<schema::AskFollow> + (message.tasks.size() + 1) / 2;
-}
-std::size_t body_words(const client::AskExplain& message) { return words(message.what); }
-std::size_t body_words(const client::AskJournal& message) {
-  return words_of<schema::AskJournal> + words_of<schema::JournalPlace> +
-         (message.which == TaskSelector{} ? 0 : words(message.which));
-}
-std::size_t body_words(const client::AskOutputs& message) { return written_text_words(message.task); }
-std::size_t body_words(const client::AskJobs& message) {
-  if (message.job || message.which == JobFilter{}) return 0;
-  return words_of<schema::JobFilter> + (message.which.name.empty() ? 0 : text_words(message.which.name));
-}
-/// Any other is a number or a job, which the conversation's struct has.
-template <class Message>
-requires std::is_trivially_copyable_v<Message> std::size_t body_words(const Message&) { return 0; }
-
 // ---- Writing
 
 void write_submit(schema::AskSubmit::Builder to, const client::AskSubmit& message, const CodeMap& codes) {
+  DAG_CHECK(message.graph != nullptr);
   if (!message.name.empty()) to.setName(as_text(message.name));
   write(to.initGraph(), *message.graph, codes);
   write(to.initLaunch(), message.launch);
@@ -449,8 +373,37 @@ client::JobEnded read_ended(JobId job, schema::JobEnded::Reader from) {
 
 }  // namespace
 
+// ---- Weighing, where a value is not written field by field
+
+template <>
+struct Below<NodeInfo> {
+  static std::size_t words(const NodeInfo& node) {
+    return field_words(claim_of(node)) + field_words(node.not_ready) + field_words(node.heard);
+  }
+};
+template <>
+struct Below<OutputInfo> {
+  static std::size_t words(const OutputInfo& output) { return written_text_words(output.name); }
+};
+template <>
+struct Below<client::AskOutputs> {
+  static std::size_t words(const client::AskOutputs& ask) { return written_text_words(ask.task); }
+};
+template <>
+struct Below<client::AskJobs> {
+  static std::size_t words(const client::AskJobs& ask) {
+    return ask.job || ask.which == JobFilter{} ? 0 : field_words(ask.which);
+  }
+};
+template <>
+struct Below<client::AskJournal> {
+  static std::size_t words(const client::AskJournal& ask) {
+    return field_words(ask.read) + (ask.which == TaskSelector{} ? 0 : field_words(ask.which));
+  }
+};
+
 std::size_t words(const ClientMessage& message) {
-  return words_of<schema::Client> + std::visit([](const auto& one) { return body_words(one); }, message);
+  return words_of<schema::Client> + std::visit([](const auto& one) { return field_words(one); }, message);
 }
 
 void write(schema::Client::Builder to, const ClientMessage& message, const CodeMap& codes) {

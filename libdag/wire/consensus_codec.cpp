@@ -1,7 +1,6 @@
 // schema/consensus.capnp as values.
 
-#include "libdag/wire/codec/conversations.hpp"
-#include "libdag/wire/codec/words.hpp"
+#include "libdag/wire/codec/weigh.hpp"
 
 namespace dag::wire {
 namespace {
@@ -19,31 +18,6 @@ using consensus::SnapshotAnswer;
 using consensus::SnapshotPiece;
 using consensus::TakeOver;
 using consensus::VoteAnswer;
-
-// ---- Weighing
-
-std::size_t words(const Configuration& who) {
-  return words_of<schema::Configuration> + list_words<schema::Seat>(who.voters.size()) +
-         list_words<schema::Seat>(who.learners.size());
-}
-std::size_t words_below(const AskVote&) { return words_of<schema::AskVote>; }
-std::size_t words_below(const VoteAnswer&) { return words_of<schema::VoteAnswer>; }
-std::size_t words_below(const Append& append) {
-  std::size_t total = words_of<schema::Append> + list_words<schema::Append::Entry>(append.entries.size());
-  for (const Entry& entry : append.entries) {
-    total += data_words(entry.command);
-    if (entry.type == EntryType::configuration) total += words(entry.configuration);
-  }
-  return total;
-}
-std::size_t words_below(const AppendAnswer&) { return words_of<schema::AppendAnswer>; }
-std::size_t words_below(const SnapshotPiece& piece) {
-  return words_of<schema::SnapshotPiece> + words(piece.configuration) + data_words(piece.bytes);
-}
-std::size_t words_below(const SnapshotAnswer&) { return words_of<schema::SnapshotAnswer>; }
-std::size_t words_below(const TakeOver&) { return 0; }
-std::size_t words_below(const Outdated&) { return 0; }
-std::size_t words_below(const Over&) { return 0; }
 
 // ---- Writing
 
@@ -176,9 +150,17 @@ SnapshotPiece read_piece(const Seat& seat, consensus::Term term, schema::Snapsho
 
 }  // namespace
 
+template <>
+struct Below<Entry> {
+  static std::size_t words(const Entry& entry) {
+    return field_words(entry.command) +
+           (entry.type == EntryType::configuration ? field_words(entry.configuration) : 0);
+  }
+};
+
 std::size_t words(const consensus::Addressed& message) {
-  return words_of<schema::Consensus> + words_of<schema::Seat> +
-         std::visit([](const auto& one) { return words_below(one); }, message.message);
+  return words_of<schema::Consensus> +
+         std::visit([](const auto& one) { return field_words(one); }, message.message);
 }
 
 void write(schema::Consensus::Builder to, const consensus::Addressed& message) {

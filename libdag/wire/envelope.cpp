@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "libdag/wire/codec/conversations.hpp"
-#include "libdag/wire/codec/words.hpp"
+#include "libdag/wire/codec/weigh.hpp"
 
 namespace dag::wire {
 namespace {
@@ -22,21 +21,19 @@ constexpr std::size_t fixed_words = 2 + words_of<schema::Envelope>;
 static_assert((fixed_words + 1) * word_bytes <= frame_overhead_bytes);
 
 /// Beyond its element of the list of operations.
-std::size_t words_below(const Operation& operation) {
-  return std::visit(
-      Overloaded{
-          [](const Unknown&) -> std::size_t {
-            DAG_CHECK(false && "Unknown is what arrives, not what is sent");
-            return 0;
-          },
-          [](const Unimplemented&) -> std::size_t { return words_of<schema::Unimplemented>; },
-          [](const Piece& piece) -> std::size_t { return words_of<schema::Piece> + data_words(piece.bytes); },
-          [](const JobNote& note) -> std::size_t {
-            return words_of<schema::JobNote> + text_words(note.name) + text_words(note.device) +
-                   text_words(note.text);
-          },
-          [](const auto& conversation) -> std::size_t { return words(conversation); }},
-      operation);
+std::size_t operation_words(const Operation& operation) {
+  return std::visit(Overloaded{[](const Unknown&) -> std::size_t {
+                                 DAG_CHECK(false && "Unknown is what arrives, not what is sent");
+                                 return 0;
+                               },
+                               [](const auto& any) -> std::size_t {
+                                 if constexpr (requires { words(any); }) {
+                                   return words(any);
+                                 } else {
+                                   return field_words(any);
+                                 }
+                               }},
+                    operation);
 }
 
 Error invalid(std::string what) {
@@ -256,7 +253,7 @@ capnp::ReaderOptions limits_of(kj::ArrayPtr<const capnp::word> segment) {
 }  // namespace
 
 std::size_t size_bytes(const Operation& operation) {
-  return (words_of<schema::Operation> + words_below(operation)) * word_bytes;
+  return (words_of<schema::Operation> + operation_words(operation)) * word_bytes;
 }
 
 Result<Blob> encode(const Envelope& envelope, std::size_t frame_bytes_max, const CodeMap& codes) {
@@ -267,7 +264,7 @@ Result<Blob> encode(std::uint16_t version, const link::FrameHeader& header,
                     std::span<const Operation> operations, std::size_t frame_bytes_max,
                     const CodeMap& codes) {
   std::size_t words = fixed_words + list_words<schema::Operation>(operations.size());
-  for (const Operation& operation : operations) words += words_below(operation);
+  for (const Operation& operation : operations) words += operation_words(operation);
   if (operations.size() > operations_per_frame_max || words * word_bytes > frame_bytes_max) {
     return Error{ErrorCode::frame_invalid, "a frame of " + std::to_string(operations.size()) +
                                                " operations and " + std::to_string(words * word_bytes) +

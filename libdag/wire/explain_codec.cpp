@@ -35,18 +35,6 @@ RunEstimate read_runs(schema::RunEstimate::Reader from) {
   return {Duration(from.getMean()), Duration(from.getLeast()), Duration(from.getMost()), from.getRuns()};
 }
 
-std::size_t list_of_tasks_words(const std::vector<dag::TaskExplained>& tasks) {
-  std::size_t words = list_words<TaskExplained>(tasks.size());
-  for (const dag::TaskExplained& task : tasks) {
-    words += text_words(task.name) + text_words(task.why) + task.waits_for.size() +
-             list_words<TaskExplained::Candidate>(task.candidates.size()) + words_of<TaskExplained::Needs>;
-    for (const recorded::Candidate& candidate : task.candidates) words += text_words(candidate.misfit);
-    if (task.error) words += dag::wire::words(*task.error);
-    if (task.usual) words += words_of<schema::RunEstimate>;
-  }
-  return words;
-}
-
 void write_task(TaskExplained::Builder to, const dag::TaskExplained& task) {
   to.setTask(word_of(task.task));
   if (!task.name.empty()) to.setName(as_text(task.name));
@@ -116,12 +104,6 @@ std::vector<dag::TaskExplained> read_list(capnp::List<TaskExplained>::Reader fro
 
 }  // namespace
 
-std::size_t words(const TaskSelector& selector) {
-  std::size_t words = words_of<schema::TaskSelector> + text_words(selector.name) + selector.tasks.size();
-  if (selector.range) words += words_of<schema::TaskRange> + text_words(selector.range->name);
-  return words;
-}
-
 void write(schema::TaskSelector::Builder to, const TaskSelector& selector) {
   if (!selector.name.empty()) to.setName(as_text(selector.name));
   write_tasks(selector.tasks, [&](unsigned count) { return to.initTasks(count); });
@@ -149,20 +131,6 @@ TaskSelector read(schema::TaskSelector::Reader from, Reading& reading) {
   selector.failed = from.getFailed();
   selector.critical_path = from.getCriticalPath();
   return selector;
-}
-
-std::size_t words_below(const ProcessExplained& process) {
-  std::size_t words = list_of_tasks_words(process.tasks) + row_states + list_of_tasks_words(process.taken) +
-                      list_words<schema::RunningNow>(process.running.size()) +
-                      list_words<schema::HeldOutputs>(process.held.size());
-  for (const dag::HeldOutputs& held : process.held) words += text_words(held.name);
-  for (const RunningNow& running : process.running) {
-    words += text_words(running.name);
-    if (running.usual) words += words_of<schema::RunEstimate>;
-  }
-  if (process.critical_path) words += words_of<schema::CriticalPath>;
-  if (process.runs) words += words_of<schema::RunEstimate>;
-  return words;
 }
 
 void write(schema::ProcessExplained::Builder to, const ProcessExplained& process) {

@@ -1,26 +1,11 @@
 // schema/handshake.capnp as values.
 
-#include "libdag/wire/codec/conversations.hpp"
-#include "libdag/wire/codec/words.hpp"
+#include "libdag/wire/codec/weigh.hpp"
 
 namespace dag::wire {
 
 std::size_t words(const Handshake& message) {
-  return words_of<schema::Handshake> +
-         std::visit(Overloaded{[](const link::Hello& hello) {
-                                 return words_of<schema::Hello> + text_words(hello.build) +
-                                        text_words(hello.control_address) + text_words(hello.bulk_address);
-                               },
-                               [](const link::Welcome& welcome) {
-                                 return words_of<schema::Welcome> + text_words(welcome.build) +
-                                        text_words(welcome.control_address) +
-                                        text_words(welcome.bulk_address);
-                               },
-                               [](const link::HelloRefused& refused) {
-                                 return words_of<schema::HelloRefused> + text_words(refused.what) +
-                                        text_words(refused.hint);
-                               }},
-                    message);
+  return words_of<schema::Handshake> + std::visit([](const auto& one) { return field_words(one); }, message);
 }
 
 void write(schema::Handshake::Builder to, const Handshake& message) {

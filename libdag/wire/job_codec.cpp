@@ -2,6 +2,7 @@
 // fields (which job, which shard, in which epoch) are written here.
 
 #include "libdag/wire/codec/jobs.hpp"
+#include "libdag/wire/codec/weigh.hpp"
 
 namespace dag::wire {
 namespace {
@@ -39,10 +40,9 @@ std::size_t words(const JobMessage& message) {
   return std::visit(
       [](const auto& one) {
         using Message = std::decay_t<decltype(one)>;
-        if constexpr (of_cell<Message>) return words_of<schema::Cell> + words(one);
-        if constexpr (of_outputs<Message>)
-          return words_of<schema::Outputs> + words_of<schema::OutputName> + words(one);
-        return words_of<schema::Tasks> + words(one);
+        if constexpr (of_cell<Message>) return words_of<schema::Cell> + field_words(one);
+        if constexpr (of_outputs<Message>) return words_of<schema::Outputs> + field_words(one);
+        return words_of<schema::Tasks> + field_words(one);
       },
       message);
 }

@@ -2,6 +2,7 @@
 
 #include "libdag/wire/codec/explain.hpp"
 #include "libdag/wire/codec/launch.hpp"
+#include "libdag/wire/codec/weigh.hpp"
 
 namespace dag::wire {
 namespace {
@@ -67,10 +68,6 @@ void check_size(std::size_t bytes, std::size_t bytes_max, const char* field) {
 
 // ---- Endpoints
 
-std::size_t words_below(const Endpoint& endpoint) {
-  return text_words(endpoint.control) + text_words(endpoint.bulk) + text_words(endpoint.web);
-}
-
 void write_endpoint(schema::Endpoint::Builder to, const Endpoint& endpoint) {
   if (!endpoint.control.empty()) to.setControl(as_text(endpoint.control));
   if (!endpoint.bulk.empty()) to.setBulk(as_text(endpoint.bulk));
@@ -91,43 +88,6 @@ static_assert(static_cast<int>(ProcessEnd::stopped_by_us) ==
               static_cast<int>(schema::WorkerDown::End::STOPPED_BY_US));
 static_assert(static_cast<int>(ProcessEnd::went_with_node) ==
               static_cast<int>(schema::WorkerDown::End::WENT_WITH_NODE));
-
-// ---- Weighing
-
-std::size_t words_below(const keeper::StartWorker& message) { return words(message.launch); }
-std::size_t words_below(const keeper::StopWorkers&) { return 0; }
-std::size_t words_below(const keeper::JobsGiven&) { return 0; }
-std::size_t words_below(const keeper::WorkerUp& message) {
-  return words_of<schema::WorkerUp> + words_of<schema::Endpoint> + words_below(message.endpoint);
-}
-std::size_t words_below(const keeper::WorkerDown& message) {
-  return words_of<schema::WorkerDown> + text_words(message.text) +
-         list_words<schema::WorkerDown::Running>(message.running.size());
-}
-std::size_t words_below(const keeper::WorkerRefused& message) { return words(message.why); }
-std::size_t words_below(const keeper::WantProgram&) { return words_of<schema::ProgramId>; }
-std::size_t words_below(const keeper::Unheard& message) { return message.lives.size(); }
-std::size_t words_below(const keeper::StopWorker&) { return 0; }
-std::size_t words_below(const keeper::AnotherLeads&) { return 0; }
-std::size_t words_below(const keeper::Explain& message) { return words(message.what); }
-std::size_t words_below(const keeper::Explained& message) {
-  return words_of<schema::ProcessExplained> + wire::words_below(message.process);
-}
-std::size_t words_below(const keeper::KeepProgram&) { return words_of<schema::ProgramId>; }
-std::size_t words_below(const keeper::HaveProgram&) { return words_of<schema::ProgramId>; }
-std::size_t words_below(const keeper::ProgramBytes& message) {
-  return words_of<schema::ProgramBytes> + words_of<schema::ProgramId> + data_words(message.bytes);
-}
-std::size_t words_below(const keeper::SaveCopy& message) {
-  return words_of<schema::SaveCopy> + text_words(message.job_name) + text_words(message.actor_name) +
-         words_of<schema::OutputName> + list_words<schema::OutputName>(message.save.inputs.size()) +
-         data_words(message.save.bytes);
-}
-std::size_t words_below(const keeper::Begin& message) {
-  std::size_t words = words_of<schema::Begin> + list_words<schema::Endpoint>(message.others.size());
-  for (const Endpoint& other : message.others) words += words_below(other);
-  return words;
-}
 
 // ---- Writing
 
@@ -272,16 +232,6 @@ keeper::Begin read_begin(JobId job, std::uint32_t term, schema::Begin::Reader fr
 
 }  // namespace
 
-std::size_t words(const Launch& launch) {
-  std::size_t words = words_of<schema::Launch> + words_of<schema::ProgramId> + text_words(launch.build) +
-                      launch.arguments.size() + text_words(launch.directory) + launch.environment.size() +
-                      launch.limits.size() + text_words(launch.library_path);
-  for (const auto* texts : {&launch.arguments, &launch.environment}) {
-    for (const std::string& text : *texts) words += written_text_words(text);
-  }
-  return words;
-}
-
 void write(schema::Launch::Builder to, const Launch& launch) {
   check_texts(arguments_limit, launch.arguments.size(), bytes_of(launch.arguments));
   check_texts(environment_limit, launch.environment.size(), bytes_of(launch.environment));
@@ -317,7 +267,7 @@ Launch read(schema::Launch::Reader from, Reading& reading) {
 }
 
 std::size_t words(const KeeperMessage& message) {
-  return words_of<schema::Keeper> + std::visit([](const auto& one) { return words_below(one); }, message);
+  return words_of<schema::Keeper> + std::visit([](const auto& one) { return field_words(one); }, message);
 }
 
 void write(schema::Keeper::Builder to, const KeeperMessage& message) {

@@ -4,19 +4,6 @@
 
 namespace dag::wire {
 
-std::size_t words(const message::Lend& message) {
-  const Attempt& attempt = message.attempt;
-  std::size_t words = words_of<schema::Lend> + text_words(attempt.name) + words_of<schema::Code> +
-                      bits_words(attempt.counts.size(), 32) +
-                      list_words<schema::MaybeBytes>(attempt.blobs.size()) +
-                      list_words<schema::OutputName>(attempt.inputs.size()) +
-                      list_words<schema::Code>(attempt.predicates.size()) + wire::words(attempt.actor_code) +
-                      data_words(attempt.restore_from) + list_words<schema::Wanted>(message.wanted.size());
-  for (const Blob& blob : attempt.blobs) words += data_words(blob);
-  for (const message::WantedInput& wanted : message.wanted) words += wanted.holders.size();
-  return words;
-}
-
 void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMap& codes) {
   const Attempt& attempt = message.attempt;
   auto builder = to.initLend();

@@ -1,15 +1,10 @@
 // schema/membership.capnp as values.
 
 #include "libdag/wire/codec/claims.hpp"
+#include "libdag/wire/codec/weigh.hpp"
 
 namespace dag::wire {
 namespace {
-
-std::size_t claims_words(const std::vector<Claim>& claims) {
-  std::size_t words = list_words<schema::Claim>(claims.size());
-  for (const Claim& claim : claims) words += words_below(claim);
-  return words;
-}
 
 void write_device(schema::DeviceLoad::Builder to, const DeviceLoad& device) {
   if (!device.kind.empty()) to.setKind(as_text(device.kind));
@@ -27,14 +22,6 @@ static_assert(static_cast<int>(MemberState::dead) == static_cast<int>(schema::Cl
 static_assert(static_cast<int>(MemberState::left) == static_cast<int>(schema::Claim::State::LEFT));
 
 }  // namespace
-
-std::size_t words_below(const Claim& claim) {
-  std::size_t words = text_words(claim.endpoint.control) + text_words(claim.endpoint.bulk) +
-                      text_words(claim.endpoint.web) +
-                      list_words<schema::DeviceLoad>(claim.load.devices.size());
-  for (const DeviceLoad& device : claim.load.devices) words += text_words(device.kind);
-  return words;
-}
 
 void write(schema::Claim::Builder to, const Claim& claim) {
   to.setLife(word_of(claim.life));
@@ -89,15 +76,16 @@ Claim read(schema::Claim::Reader from) {
   return claim;
 }
 
-std::size_t words(const MembershipMessage& message) {
-  std::size_t words = words_of<schema::Membership>;
-  if (const auto* join = std::get_if<membership::Join>(&message)) words += written_text_words(join->address);
-  if (const auto* welcome = std::get_if<membership::Welcome>(&message))
-    words += written_text_words(welcome->address);
-  if (const auto* obituary = std::get_if<membership::Obituary>(&message)) {
-    words += words_of<schema::Claim> + words_below(obituary->deceased);
+template <class Message>
+requires std::same_as<Message, membership::Join> || std::same_as<Message, membership::Welcome>
+struct Below<Message> {  // A member of the union is written even when it is empty.
+  static std::size_t words(const Message& message) {
+    return written_text_words(message.address) + field_words(message.claims);
   }
-  return words + std::visit([](const auto& any) { return claims_words(any.claims); }, message);
+};
+
+std::size_t words(const MembershipMessage& message) {
+  return words_of<schema::Membership> + std::visit([](const auto& one) { return field_words(one); }, message);
 }
 
 void write(schema::Membership::Builder to, const MembershipMessage& message) {

@@ -1,18 +1,8 @@
-// schema/outputs.capnp as values. The name that all of them carry is weighed in job_codec.cpp.
+// schema/outputs.capnp as values.
 
 #include "libdag/wire/codec/jobs.hpp"
 
 namespace dag::wire {
-
-// ---- Weighing
-
-std::size_t words(const message::Need& message) { return message.gone.size(); }
-std::size_t words(const message::Located& message) {
-  return words(message.record) + message.holders.size() + (message.lost ? words(*message.lost) : 0);
-}
-std::size_t words(const message::Fetch&) { return 0; }
-std::size_t words(const message::Data& message) { return words(message.record) + data_words(message.bytes); }
-std::size_t words(const message::Missing&) { return 0; }
 
 // ---- Writing
 

@@ -98,18 +98,6 @@ Error read(schema::Error::Reader from) {
           text_from(from.getCause(), error_text_bytes_max, "Error.cause")};
 }
 
-std::size_t words_below(const OutcomeRecord& record) {
-  return list_words<schema::OutputName>(record.inputs.size()) + data_words(record.value) +
-         bits_words(record.conditions.size(), 1) + (record.spawned ? words(*record.spawned) : 0) +
-         (record.error ? words(*record.error) : 0) + record.literals_above.size();
-}
-
-std::size_t words(const std::vector<OutcomeRecord>& records) {
-  std::size_t words = list_words<schema::OutcomeRecord>(records.size());
-  for (const OutcomeRecord& record : records) words += words_below(record);
-  return words;
-}
-
 void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const CodeMap& codes) {
   to.setTask(word_of(record.task));
   to.setEpoch(word_of(record.attempt.epoch));

@@ -1,21 +1,16 @@
 // schema/ring.capnp as values.
 
-#include "libdag/wire/codec/conversations.hpp"
-#include "libdag/wire/codec/words.hpp"
+#include "libdag/wire/codec/weigh.hpp"
 
 namespace dag::wire {
 
+template <>
+struct Below<ring::Closed> {  // A member of the union is written even when it is empty.
+  static std::size_t words(const ring::Closed& closed) { return written_text_words(closed.why); }
+};
+
 std::size_t words(const RingMessage& message) {
-  return words_of<schema::Ring> +
-         std::visit(Overloaded{[](const ring::Offer& offer) {
-                                 return words_of<schema::RingOffer> + text_words(offer.host.boot);
-                               },
-                               [](const ring::Ready&) { return std::size_t{0}; },
-                               [](const ring::Closed& closed) { return written_text_words(closed.why); },
-                               [](const ring::HandOver&) { return words_of<schema::HandOver>; },
-                               [](const ring::HandBack&) { return std::size_t{0}; },
-                               [](const ring::StreamOver&) { return words_of<schema::StreamOver>; }},
-                    message);
+  return words_of<schema::Ring> + std::visit([](const auto& one) { return field_words(one); }, message);
 }
 
 void write(schema::Ring::Builder to, const RingMessage& message) {

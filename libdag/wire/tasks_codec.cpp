@@ -4,45 +4,6 @@
 
 namespace dag::wire {
 
-// ---- Weighing
-
-std::size_t words(const message::Stop&) { return words_of<schema::OutputName>; }
-std::size_t words(const message::Ended& message) { return words(message.record); }
-std::size_t words(const message::Return& message) {
-  return words_of<schema::Return> + words_of<schema::OutputName> +
-         list_words<schema::OutputName>(message.missing.size()) + text_words(message.why);
-}
-std::size_t words(const message::Release& message) {
-  // A member of the union is written even when it is empty; a list of structs then has its tag.
-  return 1 + message.names.size() * words_of<schema::OutputName>;
-}
-std::size_t words(const message::Replicate& message) {
-  return words(message.record) + message.holders.size();
-}
-std::size_t words(const message::Holding&) { return words_of<schema::OutputName>; }
-std::size_t words(const message::Digested&) { return words_of<schema::OutputName>; }
-std::size_t words(const message::Checkpointed& message) { return words(message.record); }
-std::size_t words(const message::Report& message) {
-  std::size_t words = words_of<schema::Report> + list_words<schema::Report::Had>(message.had.size()) +
-                      list_words<schema::Report::Running>(message.running.size()) +
-                      list_words<schema::TaskBits>(message.ended.size());
-  for (const auto& had : message.had) words += wire::words(had.record);
-  for (const auto& running : message.running) {
-    words += words_of<schema::OutputName> + list_words<schema::OutputName>(running.inputs.size());
-  }
-  return words;
-}
-std::size_t words(const message::StealRequest&) { return 0; }
-std::size_t words(const message::PredecessorEnded& message) {
-  return words(message.record) + message.holders.size();
-}
-std::size_t words(const message::Consumed& message) {
-  return list_words<schema::TaskBits>(message.tasks.size());
-}
-std::size_t words(const message::NotEnded& message) {
-  return list_words<schema::TaskBits>(message.tasks.size());
-}
-
 // ---- Writing
 
 void write(schema::Tasks::Builder to, const message::Stop& message, const CodeMap&) {

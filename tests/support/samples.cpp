@@ -104,22 +104,24 @@ std::shared_ptr<const detail::Fragment> graph() {
                       .kinds = {3},
                       .written_out = true}};
   graph->task_kinds = {0, 1, 2, 3, 3, 3, 3};
-  graph->first_edge = {0, 0, 2, 3, 5, 8, 11, 11};
-  graph->edges = {{0, EdgeKind::strong}, {0, EdgeKind::conditional}, {1, EdgeKind::weak},
-                  {1, EdgeKind::strong}, {0, EdgeKind::strong},      {3, EdgeKind::strong},
-                  {1, EdgeKind::strong}, {1, EdgeKind::strong},      {4, EdgeKind::strong},
-                  {1, EdgeKind::strong}, {2, EdgeKind::strong}};
-  graph->conditions = {{1, 1}};
+  graph->first_edge = {0, 0, 3, 4, 6, 9, 12, 12};
+  graph->edges = {{0, EdgeKind::conditional}, {0, EdgeKind::strong}, {0, EdgeKind::strong},
+                  {1, EdgeKind::weak},        {1, EdgeKind::strong}, {0, EdgeKind::strong},
+                  {3, EdgeKind::strong},      {1, EdgeKind::strong}, {1, EdgeKind::strong},
+                  {4, EdgeKind::strong},      {1, EdgeKind::strong}, {2, EdgeKind::strong}};
+  graph->conditions = {{0, 1}};
   graph->first_literal = {0, 1, 2, 2, 3, 4, 5, 6};
   graph->task_literals = {0, 1, 1, 1, 1, 0};
-  graph->arguments = {{ArgumentKind::literal, 0, 1, 0}, {ArgumentKind::input, 0, 1, 0},
+  graph->arguments = {{ArgumentKind::literal, 0, 1, 0}, {ArgumentKind::gather, 1, 2, 0},
                       {ArgumentKind::literal, 0, 1, 0}, {ArgumentKind::quorum, 0, 1, 1},
                       {ArgumentKind::point, 0, 1, 0},   {ArgumentKind::literal, 0, 1, 0}};
-  graph->actors = {{.name = 1, .create_task = 2, .save = code(0x30), .restore = code(0x40), .destroy = {}}};
+  graph->actors = {
+      {.name = 1, .create_task = 2, .save = code(0x30), .restore = code(0x40), .destroy = code(0x60)}};
   graph->mentions = {{1, 0}};
   graph->save_groups = {{0}, {}};
   graph->groups = {
       {.name = 2, .strategy = Strategy::one_for_all, .intensity = {5, std::chrono::seconds(90)}}};
+  graph->total = 1'000;
   return graph;
 }
 
@@ -146,7 +148,7 @@ OutcomeRecord full_record() {
   record.spawned = graph();
   record.first_spawned = spawned_task(40);
   record.becomes = 1;
-  record.literals_above = {{0, 7}};
+  record.literals_above = {{1, 7}};
   record.error = error();
   record.tries = 3;
   record.tolerated = true;
@@ -478,7 +480,7 @@ static void add_ring(std::vector<Sample>& all) {
   all.push_back({"stream_over", RingMessage{ring::StreamOver{4, 0x1122'3344'5566'7788, 40'404, 64 << 20}}});
 }
 
-std::vector<Sample> all() {
+static std::vector<Sample> written() {
   std::vector<Sample> all;
   all.push_back({"unimplemented", Unimplemented{9, 4}});
   add_handshake(all);
@@ -492,6 +494,20 @@ std::vector<Sample> all() {
   all.push_back(
       {"job_note",
        JobNote{JobId{7}, JobNote::Kind::progress, 0.25, "train", "n1/cpu0", "loss 2.5", {0, 41}, 2}});
+  return all;
+}
+
+test::SaidFields said() {
+  test::SaidFields fields;
+  for (const Sample& sample : all()) fields.look(sample.operation);
+  return fields;
+}
+
+std::vector<Sample> all() {
+  std::vector<Sample> all = written();
+  test::SaidFields fields;
+  for (const Sample& sample : all) fields.look(sample.operation);
+  for (Sample& sample : all) fields.fill(sample.operation);
   return all;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// An example of each message, with every field set to something that is not its default. Golden frames,
-// mutations and the weighing test all begin with these, so a new message is tested once it has a
-// sample.
+// An example of each message. Golden frames, mutations and the weighing test all begin with these, so a new
+// message is tested once it has a sample. A field that no sample sets is set here by its type, so a new field
+// is tested without a line of its own.
 
 #include <memory>
 #include <string>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libdag/wire/envelope.hpp"
+#include "tests/support/every_field.hpp"
 
 namespace dag::wire::samples {
 
@@ -19,6 +20,8 @@ struct Sample {
 };
 
 std::vector<Sample> all();
+/// The fields of messages that samples set: all of them, or `left()` says which are missing.
+test::SaidFields said();
 /// A numbered frame; every field of the header says something else.
 Envelope envelope_of(std::vector<Operation> operations);
 /// Code of no process in particular, so that golden frames are the same everywhere: two modules of our own

@@ -1,5 +1,5 @@
 #pragma once
-// Why tasks are where they are (schema/explain.capnp): weighed, written and read for the client's
+// Why tasks are where they are (schema/explain.capnp): written and read for the client's
 // conversation and the keepers'. Includes generated code, so it is for the .cpp files of libdag/wire alone.
 
 #include "libdag/job/explained.hpp"
@@ -8,13 +8,9 @@
 
 namespace dag::wire {
 
-/// The struct and all below it.
-std::size_t words(const TaskSelector& selector);
 void write(schema::TaskSelector::Builder to, const TaskSelector& selector);
 TaskSelector read(schema::TaskSelector::Reader from, Reading& reading);
 
-/// Everything that it points to.
-std::size_t words_below(const ProcessExplained& process);
 void write(schema::ProcessExplained::Builder to, const ProcessExplained& process);
 ProcessExplained read(schema::ProcessExplained::Reader from, Reading& reading);
 

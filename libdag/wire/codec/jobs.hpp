@@ -1,23 +1,11 @@
 #pragma once
-// The messages of a job, each in its conversation: `words` is the weight below the conversation's struct,
-// `write` sets the conversation's union. Includes generated code, so it is for the .cpp files of libdag/wire
-// alone.
+// The messages of a job, each in its conversation: `write` sets the conversation's union. Includes generated
+// code, so it is for the .cpp files of libdag/wire alone.
 
 #include "libdag/wire/codec/conversations.hpp"
 
 namespace dag::wire {
 
-std::size_t words(const message::JobCreate& message);
-std::size_t words(const message::JobState& message);
-std::size_t words(const message::Assign& message);
-std::size_t words(const message::Settled& message);
-std::size_t words(const message::Keep& message);
-std::size_t words(const message::Cancel& message);
-std::size_t words(const message::Outcomes& message);
-std::size_t words(const message::JobFailed& message);
-std::size_t words(const message::RenewLease& message);
-std::size_t words(const message::AskPlan& message);
-std::size_t words(const message::LeaseRenewed& message);
 void write(schema::Cell::Builder to, const message::JobCreate& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::JobState& message, const CodeMap& codes);
 void write(schema::Cell::Builder to, const message::Assign& message, const CodeMap& codes);
@@ -54,20 +42,6 @@ void write_first_try(const std::vector<message::FirstTry>& all, Init init) {
   });
 }
 
-std::size_t words(const message::Lend& message);
-std::size_t words(const message::Stop& message);
-std::size_t words(const message::Ended& message);
-std::size_t words(const message::Return& message);
-std::size_t words(const message::Release& message);
-std::size_t words(const message::Replicate& message);
-std::size_t words(const message::Holding& message);
-std::size_t words(const message::Digested& message);
-std::size_t words(const message::Checkpointed& message);
-std::size_t words(const message::Report& message);
-std::size_t words(const message::StealRequest& message);
-std::size_t words(const message::PredecessorEnded& message);
-std::size_t words(const message::Consumed& message);
-std::size_t words(const message::NotEnded& message);
 void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Stop& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::Ended& message, const CodeMap& codes);
@@ -83,11 +57,6 @@ void write(schema::Tasks::Builder to, const message::PredecessorEnded& message, 
 void write(schema::Tasks::Builder to, const message::Consumed& message, const CodeMap& codes);
 void write(schema::Tasks::Builder to, const message::NotEnded& message, const CodeMap& codes);
 
-std::size_t words(const message::Need& message);
-std::size_t words(const message::Located& message);
-std::size_t words(const message::Fetch& message);
-std::size_t words(const message::Data& message);
-std::size_t words(const message::Missing& message);
 void write(schema::Outputs::Builder to, const message::Need& message, const CodeMap& codes);
 void write(schema::Outputs::Builder to, const message::Located& message, const CodeMap& codes);
 void write(schema::Outputs::Builder to, const message::Fetch& message, const CodeMap& codes);

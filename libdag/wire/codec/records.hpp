@@ -89,12 +89,6 @@ Error read(schema::Error::Reader from);
 
 Outcome read(schema::Outcome from, const char* field);
 
-/// Everything that the record points to.
-std::size_t words_below(const OutcomeRecord& record);
-inline std::size_t words(const OutcomeRecord& record) {
-  return words_of<schema::OutcomeRecord> + words_below(record);
-}
-std::size_t words(const std::vector<OutcomeRecord>& records);
 void write(schema::OutcomeRecord::Builder to, const OutcomeRecord& record, const CodeMap& codes);
 /// `record` must be new.
 void read(schema::OutcomeRecord::Reader from, Reading& reading, OutcomeRecord& record);

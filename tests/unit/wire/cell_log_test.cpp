@@ -39,7 +39,7 @@ message::Outcomes outcomes() {
   return said;
 }
 
-std::vector<CellCommand> commands() {
+std::vector<CellCommand> written_commands() {
   const LifeEnd how{ProcessEnd::killed, "signal 9", {{{0, 4}, {{1, 1}, 2}, 3, 1}}, 3};
   return {command::Lead{life(1), {life(1), life(2)}, {life(4)}},
           command::Said{life(2), outcomes()},
@@ -53,7 +53,7 @@ std::vector<CellCommand> commands() {
           command::Close{}};
 }
 
-Submission submission() {
+Submission written_submission() {
   return {{{1, 2, 3}, "4f1de2", {"train", "--epochs", "3"}, "/home"},
           true,
           1'795'000'000'000'000'000,
@@ -61,7 +61,18 @@ Submission submission() {
           JobId{4}};
 }
 
-CellSnapshot snapshot() {
+/// Sets fields that neither the value nor a sample of a message sets.
+template <class T>
+T filled(T value) {
+  test::SaidFields fields = samples::said();
+  fields.look(value);
+  fields.fill(value);
+  return value;
+}
+std::vector<CellCommand> commands() { return filled(written_commands()); }
+Submission submission() { return filled(written_submission()); }
+
+CellSnapshot written_snapshot() {
   detail::Builder builder;
   for (const char* name : {"a", "b", "c"}) test::add(builder, name);
   test::strong(builder, 0, 1);
@@ -96,8 +107,17 @@ CellSnapshot snapshot() {
   whole.retries = JobId{4};
   return whole;
 }
+CellSnapshot snapshot() { return filled(written_snapshot()); }
 
 }  // namespace
+
+TEST_CASE("every field of what a log says is set here") {
+  test::SaidFields fields = samples::said();
+  fields.look(commands());
+  fields.look(submission());
+  fields.look(snapshot());
+  CHECK(fields.left() == std::vector<std::string>{});
+}
 
 TEST_CASE("each command is read as it was written") {
   for (const CellCommand& command : commands()) {
@@ -105,7 +125,7 @@ TEST_CASE("each command is read as it was written") {
     const Blob bytes = encode(command);
     const auto read = decode_command(bytes.bytes());
     REQUIRE(read);
-    CHECK(read->index() == command.index());
+    CHECK(test::same(*read, command));
     CHECK(bytes_of(encode(*read, codes)) == bytes_of(bytes));
   }
   const auto said = decode_command(encode(commands()[1]).bytes()).value_or_throw();
@@ -116,9 +136,11 @@ TEST_CASE("each command is read as it was written") {
 }
 
 TEST_CASE("a snapshot is read as it was written") {
-  const Blob bytes = encode(snapshot(), codes);
+  const CellSnapshot whole = snapshot();
+  const Blob bytes = encode(whole, codes);
   const auto read = decode_snapshot(bytes.bytes(), codes);
   REQUIRE(read);
+  CHECK(test::same(*read, whole));
   CHECK(bytes_of(encode(*read, codes)) == bytes_of(bytes));
   CHECK(read->state.term == 5);
   CHECK(read->shards.at(1).waiting.at(0).number == 4);
@@ -127,7 +149,7 @@ TEST_CASE("a snapshot is read as it was written") {
 
 TEST_CASE("what a cell keeps of a long job with many losses is read, too") {
   constexpr std::uint32_t many = 5000;  // More than there can be members at a time.
-  CellSnapshot whole = snapshot();
+  CellSnapshot whole = written_snapshot();
   for (std::uint32_t i = 0; i < many; ++i) {
     const Life gone{ProcessId{i}, Incarnation{1}};
     whole.gone.push_back(gone);
