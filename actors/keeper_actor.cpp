@@ -16,7 +16,8 @@ std::optional<mail::Retry> retry_mail(std::optional<RetryOf>& of) {
 
 }  // namespace
 
-KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPorts ports, caf::actor node)
+KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, std::unique_ptr<KeeperPorts> ports,
+                         caf::actor node)
     : event_based_actor(config),
       setup_(std::move(setup)),
       ports_(std::move(ports)),
@@ -27,9 +28,9 @@ KeeperActor::KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPor
       shelf_(setup_.programs_bytes_max) {
   gateway_.on_found(setup_.unread);
   for (const ProgramId program : setup_.programs) {
-    host_.on_program(program, std::nullopt, ports_.now());
-    gateway_.on_program(program, std::nullopt, ports_.now());
-    shelf_.use(program, ports_.now());
+    host_.on_program(program, std::nullopt, ports_->now());
+    gateway_.on_program(program, std::nullopt, ports_->now());
+    shelf_.use(program, ports_->now());
   }
 }
 
@@ -39,7 +40,7 @@ caf::behavior KeeperActor::make_behavior() {
       [this](mail::ClientSaid& said) {
         const auto* asked = std::get_if<client::AskJobs>(&said.message);
         if (asked != nullptr && asked->job) look_up(*asked->job);
-        gateway_.on_client_message(said.from, std::move(said.message), ports_.now());
+        gateway_.on_client_message(said.from, std::move(said.message), ports_->now());
         act();
       },
       [this](mail::KeeperSaid& said) {
@@ -51,7 +52,7 @@ caf::behavior KeeperActor::make_behavior() {
         act();
       },
       [this](const mail::Gone& gone) {
-        gateway_.on_client_gone(gone.life, ports_.now());
+        gateway_.on_client_gone(gone.life, ports_->now());
         act();
       },
       [this](mail::Nodes& nodes) {
@@ -71,12 +72,12 @@ caf::behavior KeeperActor::make_behavior() {
         }
         send(node_, std::move(seats));
         host_.on_nodes(nodes.nodes);
-        gateway_.on_nodes(std::move(nodes.nodes), ports_.now(), std::move(nodes.heard));
+        gateway_.on_nodes(std::move(nodes.nodes), ports_->now(), std::move(nodes.heard));
         act();
-        if (!looked_at_shelf_ || ports_.now() - *looked_at_shelf_ >= shelf_every) let_programs_go(0);
+        if (!looked_at_shelf_ || ports_->now() - *looked_at_shelf_ >= shelf_every) let_programs_go(0);
       },
       [this](const mail::LifeDown& down) {
-        host_.on_keeper_down(down.life, ports_.now());
+        host_.on_keeper_down(down.life, ports_->now());
         send(node_, down);
         act();
       },
@@ -111,21 +112,21 @@ caf::behavior KeeperActor::make_behavior() {
           gateway_.on_counts(said.job, *counts);
         } else if (const auto* ended = std::get_if<client::JobEnded>(&said.what)) {
           look_up(said.job);
-          ports_.forget_details(said.job);
-          ports_.job_ended(said.job, !ended->stopped && ended->counts.well());
-          gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_.now());
+          ports_->forget_details(said.job);
+          ports_->job_ended(said.job, !ended->stopped && ended->counts.well());
+          gateway_.on_ended(said.job, ended->stopped, ended->counts, ports_->now());
         } else if (auto* led = std::get_if<RecordLed>(&said.what)) {
           on_led(std::move(*led));
         } else if (auto* unread = std::get_if<mail::Unread>(&said.what)) {
           gateway_.on_unread(said.job, std::move(unread->tasks));
         } else if (std::holds_alternative<mail::RecordGone>(said.what)) {
-          ports_.forget_details(said.job);
-          gateway_.on_record_over(said.job, ports_.now());
+          ports_->forget_details(said.job);
+          gateway_.on_record_over(said.job, ports_->now());
         } else {
           look_up(said.job);
-          ports_.forget_details(said.job);
-          ports_.job_ended(said.job, false);
-          gateway_.on_lost(said.job, std::get<client::JobLost>(said.what).why, ports_.now());
+          ports_->forget_details(said.job);
+          ports_->job_ended(said.job, false);
+          gateway_.on_lost(said.job, std::get<client::JobLost>(said.what).why, ports_->now());
         }
         act();
       },
@@ -136,8 +137,8 @@ caf::behavior KeeperActor::make_behavior() {
       [this](const mail::Tick& tick) {
         if (wake_at_ != tick.due) return;
         wake_at_.reset();
-        host_.on_time(ports_.now());
-        gateway_.on_time(ports_.now());
+        host_.on_time(ports_->now());
+        gateway_.on_time(ports_->now());
         act();
       },
   };
@@ -146,44 +147,44 @@ caf::behavior KeeperActor::make_behavior() {
 void KeeperActor::on_exit() { node_ = nullptr; }
 
 void KeeperActor::on_led(RecordLed news) {
-  news.age = std::max(Duration{0}, ports_.since_1970() - Duration(news.submission.accepted_unix_ns));
+  news.age = std::max(Duration{0}, ports_->since_1970() - Duration(news.submission.accepted_unix_ns));
   const JobId job = news.plan->job;
   if (!news.leads) {
     led_.erase(job);
-    ports_.job_closed(job);
+    ports_->job_closed(job);
   } else if (led_.insert(job).second) {
-    ports_.job_begins(*news.plan);
+    ports_->job_begins(*news.plan);
   }
-  gateway_.on_led(std::move(news), ports_.now());
+  gateway_.on_led(std::move(news), ports_->now());
 }
 
 void KeeperActor::let_programs_go(std::uint64_t bytes) {
   if (!gateway_.has_read_all()) return;
-  const Instant now = ports_.now();
+  const Instant now = ports_->now();
   looked_at_shelf_ = now;
   std::set<ProgramId> needed = gateway_.needed_programs();
   needed.merge(host_.needed_programs());
   for (const ProgramId program : shelf_.make_room(bytes, needed, now)) {
     host_.on_program_gone(program);
     gateway_.on_program_gone(program);
-    ports_.drop_program(program);
+    ports_->drop_program(program);
   }
 }
 
 /// The gateway's answers about one job must be current.
 void KeeperActor::look_up(JobId job) {
-  if (auto details = ports_.details(job)) gateway_.on_details(job, *std::move(details));
+  if (auto details = ports_->details(job)) gateway_.on_details(job, *std::move(details));
 }
 
 void KeeperActor::heard(Life from, KeeperMessage any) {
-  const Instant now = ports_.now();
+  const Instant now = ports_->now();
   if (auto* program = std::get_if<keeper::ProgramBytes>(&any)) {
     if (host_.has(program->program)) return;
     if (!program->bytes && is_node(from.process))
       return host_.on_program_missing(from, program->program, now);
     let_programs_go(program->bytes.size_bytes());
     std::optional<Error> refused;
-    if (const Status kept = ports_.keep_program(program->program, program->bytes); !kept) {
+    if (const Status kept = ports_->keep_program(program->program, program->bytes); !kept) {
       refused = kept.error();
     } else {
       shelf_.use(program->program, now);
@@ -191,7 +192,7 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
     host_.on_program(program->program, refused, now);
     gateway_.on_program(program->program, refused, now);
   } else if (auto* copy = std::get_if<keeper::SaveCopy>(&any)) {
-    ports_.keep_save(std::move(*copy));
+    ports_->keep_save(std::move(*copy));
   } else {
     // The sender of KeepProgram may rely for a while on the program staying here.
     const auto* keep = std::get_if<keeper::KeepProgram>(&any);
@@ -202,7 +203,7 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
 }
 
 void KeeperActor::act() {
-  if (ports_.inspect) ports_.inspect([this] { gateway_.check_invariants(); });
+  ports_->inspect([this] { gateway_.check_invariants(); });
   // A message from one half makes the other half send messages in turn. The loop ends, since each such
   // message opens or closes one worker process.
   for (bool again = true; again;) {
@@ -221,7 +222,7 @@ void KeeperActor::act() {
     wake = of_gateway;
   if (wake && (!wake_at_ || *wake < *wake_at_)) {
     wake_at_ = wake;
-    delayed_send(this, std::max(*wake - ports_.now(), Duration{0}), mail::Tick{*wake});
+    delayed_send(this, std::max(*wake - ports_->now(), Duration{0}), mail::Tick{*wake});
   }
 }
 
@@ -229,7 +230,7 @@ void KeeperActor::send_keeper(SendToKeeper effect) {
   if (effect.to == setup_.self) {
     heard(setup_.self, std::move(effect.message));
   } else {
-    ports_.send_keeper(effect.to, std::move(effect.message));
+    ports_->send(effect.to, std::move(effect.message));
   }
 }
 
@@ -240,13 +241,13 @@ void KeeperActor::carry_out(HostEffect any) {
         if constexpr (std::is_same_v<Effect, SendToKeeper>) {
           send_keeper(std::move(effect));
         } else if constexpr (std::is_same_v<Effect, SendProgram>) {
-          send_keeper({effect.to, keeper::ProgramBytes{effect.program, ports_.program(effect.program)}});
+          send_keeper({effect.to, keeper::ProgramBytes{effect.program, ports_->program(effect.program)}});
         } else if constexpr (std::is_same_v<Effect, StartProcess>) {
-          ports_.start_process(std::move(effect));
+          ports_->start_process(std::move(effect));
         } else if constexpr (std::is_same_v<Effect, StopProcess>) {
-          ports_.stop_process(effect.life);
+          ports_->stop_process(effect.life);
         } else {
-          ports_.forget(effect.life);
+          ports_->forget(effect.life);
         }
       },
       any);
@@ -257,21 +258,21 @@ void KeeperActor::carry_out(GatewayEffect any) {
       [&](auto& effect) {
         using Effect = std::remove_cvref_t<decltype(effect)>;
         if constexpr (std::is_same_v<Effect, SendToClient>) {
-          ports_.send_client(effect.to, std::move(effect.message));
+          ports_->send(effect.to, std::move(effect.message));
         } else if constexpr (std::is_same_v<Effect, SendToKeeper>) {
           send_keeper(std::move(effect));
         } else if constexpr (std::is_same_v<Effect, LifeAt>) {
-          ports_.life_at(effect);
+          ports_->life_at(effect);
         } else if constexpr (std::is_same_v<Effect, ForgetLife>) {
-          ports_.forget(effect.life);
+          ports_->forget(effect.life);
         } else if constexpr (std::is_same_v<Effect, BeginJob>) {
           const JobId job = effect.plan->job;
-          ports_.job_begins(*effect.plan);
+          ports_->job_begins(*effect.plan);
           send(node_,
                mail::Submit{std::move(effect.plan), follower_of(caf::actor_cast<caf::actor_addr>(this), job),
                             std::move(effect.lives), effect.submitted, retry_mail(effect.retry)});
         } else if constexpr (std::is_same_v<Effect, RecordJob>) {
-          effect.submission.accepted_unix_ns = ports_.since_1970().count();
+          effect.submission.accepted_unix_ns = ports_->since_1970().count();
           send(node_,
                mail::Record{std::move(effect.plan), bytes_of(effect.submission), retry_mail(effect.retry)});
         } else if constexpr (std::is_same_v<Effect, JobLivesUp>) {
@@ -289,29 +290,29 @@ void KeeperActor::carry_out(GatewayEffect any) {
         } else if constexpr (std::is_same_v<Effect, CloseJob>) {
           send(node_, mail::ForgetJob{effect.job});
           led_.erase(effect.job);
-          ports_.job_closed(effect.job);
+          ports_->job_closed(effect.job);
         } else if constexpr (std::is_same_v<Effect, SpillResult>) {
-          ports_.spill(std::move(effect.settled));
+          ports_->spill(std::move(effect.settled));
         } else if constexpr (std::is_same_v<Effect, ReadJournal>) {
           read_journal(effect);
         } else if constexpr (std::is_same_v<Effect, Drain>) {
           host_.drain(effect.draining);
-          ports_.drain(effect.draining);
+          ports_->drain(effect.draining);
         } else {
           host_.stop_all();
-          ports_.shut_down();
+          ports_->shut_down();
         }
       },
       any);
 }
 
 void KeeperActor::read_journal(ReadJournal& effect) {
-  if (ports_.read_journal) return ports_.read_journal(effect.client, effect.what);
+  if (ports_->read_journal(effect.client, effect.what)) return;
   client::Answer no;
   no.number = effect.what.number;
   no.error = Error{ErrorCode::configuration_invalid, to_string(setup_.self.process) + " keeps no journal",
                    "nodes do unless `journal = false` is set"};
-  ports_.send_client(effect.client, std::move(no));
+  ports_->send(effect.client, ClientMessage(std::move(no)));
 }
 
 JobCounts job_counts(const CellCounts& counts) {

@@ -7,6 +7,7 @@
 // Probe, Tick; out Submit, JobLives, Want, CancelJob, StopJob, ForgetJob (to the node).
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "actors/mail.hpp"
@@ -18,39 +19,43 @@
 namespace dag {
 
 /// The actor's ports to the outside. Nothing here blocks.
-struct KeeperPorts {
-  std::function<Instant()> now;
+class KeeperPorts {
+ public:
+  virtual ~KeeperPorts() = default;
+
+  virtual Instant now() = 0;
   /// Wall clock: tells another node how old something is.
-  std::function<Duration()> since_1970;
-  std::function<void(Life to, ClientMessage message)> send_client;
-  std::function<void(Life to, KeeperMessage message)> send_keeper;
-  std::function<void(const LifeAt& at)> life_at;
-  std::function<void(Life life)> forget;
-  std::function<void(StartProcess order)> start_process;
-  std::function<void(Life life)> stop_process;
-  /// Checks and keeps a program; gives back its bytes, or null.
-  std::function<Status(ProgramId program, const Blob& bytes)> keep_program;
-  std::function<Blob(ProgramId program)> program;
+  virtual Duration since_1970() = 0;
+  virtual void send(Life to, ClientMessage message) = 0;
+  virtual void send(Life to, KeeperMessage message) = 0;
+  virtual void life_at(const LifeAt& at) = 0;
+  virtual void forget(Life life) = 0;
+  virtual void start_process(StartProcess order) = 0;
+  virtual void stop_process(Life life) = 0;
+  /// Checks and keeps a program.
+  virtual Status keep_program(ProgramId program, const Blob& bytes) = 0;
+  /// Null: it is not here.
+  virtual Blob program(ProgramId program) = 0;
   /// No job and no process needs the program any more.
-  std::function<void(ProgramId program)> drop_program;
+  virtual void drop_program(ProgramId program) = 0;
   /// The journal's view of a job whose cell is here; nothing before the job began.
-  std::function<std::optional<JobDetails>(JobId job)> details;
-  std::function<void(JobId job)> forget_details;
-  std::function<void(const JobPlan& plan)> job_begins;
-  std::function<void(JobId job)> job_closed;
+  virtual std::optional<JobDetails> details(JobId job) = 0;
+  virtual void forget_details(JobId job) = 0;
+  virtual void job_begins(const JobPlan& plan) = 0;
+  virtual void job_closed(JobId job) = 0;
   /// A job whose cell is here is over; well: every task finished or was skipped.
-  std::function<void(JobId job, bool well)> job_ended;
-  /// Puts a result on the disk, and sends Spilled. Empty: ResultLimits::spills is false.
-  std::function<void(client::TaskSettled settled)> spill = {};
+  virtual void job_ended(JobId job, bool well) = 0;
+  /// Puts a result on the disk, and sends Spilled. Called where ResultLimits::spills is true.
+  virtual void spill(client::TaskSettled settled) = 0;
   /// For the disk, where there is one.
-  std::function<void(keeper::SaveCopy copy)> keep_save;
-  /// The node with the journal sends this client an Answer. Empty: there is no journal.
-  std::function<void(Life client, client::AskJournal what)> read_journal = {};
+  virtual void keep_save(keeper::SaveCopy copy) = 0;
+  /// The node with the journal sends this client an Answer. False: there is no journal.
+  virtual bool read_journal(Life client, const client::AskJournal& what) = 0;
   /// Tells the other nodes that this node is to leave, or stays after all.
-  std::function<void(bool draining)> drain;
-  std::function<void()> shut_down;
-  /// As in Ports.
-  std::function<void(const std::function<void()>& checks)> inspect = {};
+  virtual void drain(bool draining) = 0;
+  virtual void shut_down() = 0;
+  /// Lets the checks of a machine run after each event. Only builds for development check.
+  virtual void inspect(const std::function<void()>& /*checks*/) {}
 };
 
 struct KeeperSetup {
@@ -76,7 +81,8 @@ Follower follower_of(const caf::actor_addr& keeper, JobId job);
 
 class KeeperActor : public caf::event_based_actor {
  public:
-  KeeperActor(caf::actor_config& config, KeeperSetup setup, KeeperPorts ports, caf::actor node);
+  KeeperActor(caf::actor_config& config, KeeperSetup setup, std::unique_ptr<KeeperPorts> ports,
+              caf::actor node);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.keeper"; }
@@ -94,7 +100,7 @@ class KeeperActor : public caf::event_based_actor {
   void let_programs_go(std::uint64_t bytes);
 
   const KeeperSetup setup_;
-  KeeperPorts ports_;
+  const std::unique_ptr<KeeperPorts> ports_;
   caf::actor node_;
   GatewayMachine gateway_;
   HostMachine host_;

@@ -5,8 +5,8 @@
 // Messages: in Heard, LinkBroken, LinkRefused (from the transport), Others, Leave, Tick; out LifeUp,
 // LifeDown, Loads (to the node).
 
-#include <functional>
 #include <map>
+#include <memory>
 #include <string_view>
 
 #include "actors/mail.hpp"
@@ -15,25 +15,28 @@
 namespace dag {
 
 /// The actor's ports besides the node.
-struct MembershipPorts {
-  std::function<Instant()> now;
-  std::function<void(SendMembership message)> send;
+class MembershipPorts {
+ public:
+  virtual ~MembershipPorts() = default;
+
+  virtual Instant now() = 0;
+  virtual void send(SendMembership message) = 0;
   /// Called before any actor here sends to that life; and after the last one did.
-  std::function<void(const MemberUp& up)> up;
-  std::function<void(const MemberDown& down)> down;
-  /// That life has been silent for a while (true), or is heard again (false). May be empty.
-  std::function<void(Life life, bool suspected)> doubted;
-  /// The end of a process that died, as far as any actor here can know it. May be empty.
-  std::function<LifeEnd(Life life)> end_of;
+  virtual void up(const MemberUp& up) = 0;
+  virtual void down(const MemberDown& down) = 0;
+  /// That life has been silent for a while (true), or is heard again (false).
+  virtual void doubted(Life /*life*/, bool /*suspected*/) {}
+  /// The end of a process that died, as far as any actor here can know it.
+  virtual LifeEnd end_of(Life /*life*/) { return {}; }
   /// The load that this process gossips.
-  std::function<LoadSummary()> load;
+  virtual LoadSummary load() = 0;
   /// All members that are up, this process included, with each heartbeat and whenever one comes or goes; and
-  /// how the others are heard. May be empty.
-  std::function<void(std::vector<Claim> members, Hearings heard)> view;
+  /// how the others are heard.
+  virtual void view(std::vector<Claim> /*members*/, Hearings /*heard*/) {}
   /// Other members take this life for over.
-  std::function<void()> over;
-  /// It began with too low an incarnation, and may begin again with this one. Null: it is over instead.
-  std::function<void(Incarnation next)> come_back = nullptr;
+  virtual void over() = 0;
+  /// It began with too low an incarnation, and may begin again with this one.
+  virtual void come_back(Incarnation /*next*/) { over(); }
 };
 
 struct MembershipSetup {
@@ -47,7 +50,8 @@ struct MembershipSetup {
 
 class MembershipActor : public caf::event_based_actor {
  public:
-  MembershipActor(caf::actor_config& config, MembershipSetup setup, MembershipPorts ports, caf::actor node);
+  MembershipActor(caf::actor_config& config, MembershipSetup setup, std::unique_ptr<MembershipPorts> ports,
+                  caf::actor node);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.membership"; }
@@ -57,7 +61,7 @@ class MembershipActor : public caf::event_based_actor {
   void tell_loads();
   void tell_view();
 
-  MembershipPorts ports_;
+  const std::unique_ptr<MembershipPorts> ports_;
   const bool tells_loads_;
   caf::actor node_;
   MembershipMachine machine_;

@@ -21,7 +21,6 @@
 #include "nodes/client/remote_client.hpp"
 #include "nodes/isolated_client.hpp"
 #include "nodes/machine/cores.hpp"
-#include "nodes/process/build_id.hpp"
 #include "nodes/process/job_notes.hpp"
 #include "nodes/workers/client_world.hpp"
 #include "nodes/workers/worker_process.hpp"
@@ -118,82 +117,6 @@ LanesOptions Node::lanes_options(const NodeOptions& options) const {
   lanes.spawn_credit = spawn_credit_of(options);
   lanes.doorbell = doorbell_;
   return lanes;
-}
-
-LaneEvents Node::lane_events() {
-  LaneEvents events;
-  events.send_edges = [this](Life to, std::vector<EdgeNews>&& news) {
-    transport_->send(to, std::move(news));
-  };
-  events.returned = [this](Life owner, std::uint64_t number) {
-    return transport_->hands_back(owner, number);
-  };
-  events.dry = [this] { caf::anon_send(node_, mail::Dry{}); };
-  events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
-    caf::anon_send(node_, mail::Arrived{from.value_or(self_), {std::move(news)}, [] {}});
-  };
-  events.log = [this](const Speaker& by, std::string_view line) {
-    note(note_by(by, wire::JobNote::Kind::log, line));
-  };
-  events.stuck = [this](const OutputName&, bool, std::string_view why) {
-    logger_->error(
-        "{}; it cannot be ended here, so its task waits: only a worker process ends for that (a cluster, or "
-        "--dag-isolate)",
-        why);
-  };
-  events.progress = [this](const Speaker& by, double fraction, std::string_view text) {
-    note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
-  };
-  return events;
-}
-
-void Node::open_transport() {
-  TransportSetup setup;
-  setup.self = self_;
-  setup.cluster = place_->cluster;
-  if (place_->rank == 0) {
-    if (setup.cluster == ClusterId{}) setup.cluster = {draw_number()};
-    setup.sockets.listen = place_->first;
-  }
-  setup.build = build_of_this_process();
-  setup.doorbell = doorbell_;
-  transport_ = open_or_end({node_}, std::move(setup), transport_events());
-}
-
-TransportEvents Node::transport_events() {
-  TransportEvents events;
-  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
-    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
-  };
-  events.note = [this](Life, wire::JobNote note) { tell(event_of(std::move(note))); };
-  hand_rings_to(lanes_, events, logger_);
-  membership_.listen(events);
-  events.unwelcome = [this](const std::string& address, const Error& why) {
-    logger_->info("{} does not want us: {}", address, why.what);
-    if (place_->rank != 0 && address == net::to_string(place_->first)) fail(why);
-  };
-  events.turned_away = [this](const Caller& caller, const Error& why) { on_turned_away(caller, why); };
-  events.broken = [this](Life, const Error& why) { fail(why); };
-  events.log = [this](std::string_view line) { logger_->warn("{}", line); };
-  return events;
-}
-
-void Node::start_membership() {
-  MembershipPorts ports;
-  ports.now = steady_now;
-  ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
-  ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
-  ports.view = [this](const std::vector<Claim>& members, const Hearings&) { on_view(members); };
-  ports.down = [this](const MemberDown& down) { on_member_down(down); };
-  ports.end_of = [this](Life life) { return running_->end_of(life.process.value); };
-  ports.load = [this] { return load_of(lanes_, share()); };
-  ports.over = [this] {
-    fail({ErrorCode::cluster_lost, "the other processes took this one for dead, and go on without it",
-          "it did not answer for seconds: was it stopped, or the machine asleep?"});
-  };
-  MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), draw_number()};
-  if (place_->rank != 0) setup.options.seeds = {net::to_string(place_->first)};
-  membership_.open([&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_); });
 }
 
 // ---- The client

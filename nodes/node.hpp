@@ -19,6 +19,7 @@
 #include "nodes/process/ended_jobs.hpp"
 #include "nodes/process/parts.hpp"
 #include "nodes/process/place.hpp"
+#include "nodes/process/process_events.hpp"
 #include "nodes/process/run_pages.hpp"
 #include "nodes/transport/membership_door.hpp"
 #include "nodes/transport/transport.hpp"
@@ -45,9 +46,11 @@ class Node : public detail::Client {
   // ---- Building it
   CoreShare share() const;
   LanesOptions lanes_options(const NodeOptions& options) const;
-  LaneEvents lane_events();
+  class OnLanes;
+  class OnTransport;
+  class ForMembership;
+  std::unique_ptr<LaneEvents> lane_events();
   void open_transport();
-  TransportEvents transport_events();
   void start_membership();
 
   // ---- Events of its parts

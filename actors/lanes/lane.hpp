@@ -45,12 +45,12 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
 
   // Called by a kernel. An abandoned kernel's calls are dropped: the process may have forgotten it.
   void log(std::string_view line) override {
-    if (speaks() && lanes.events_.log) lanes.events_.log(speaker(), line);
+    if (speaks()) lanes.events_->log(speaker(), line);
   }
   void progress(double fraction, std::string_view note) override {
-    if (!speaks() || !lanes.events_.progress) return;
+    if (!speaks() || !lanes.events_->follows_progress()) return;
     said_progress.store(true, std::memory_order_relaxed);
-    lanes.events_.progress(speaker(), fraction, note);
+    lanes.events_->progress(speaker(), fraction, note);
   }
   std::string_view device() const override { return name; }
   std::string task_key() const override { return to_string(job) + "/" + to_string(task); }

@@ -41,17 +41,14 @@ bool Lanes::read_rings(const Edges::Known& known, std::size_t records_max, Hear&
 /// False: the output cannot be read in place, and the home that waits for it gets the news without it.
 bool Lanes::read_in_place(ReadNews& read, Life owner) {
   const ring::HandOver& over = *read.over;
-  if (events_.returned) {
-    const std::function<void()> returned = events_.returned(owner, over.number);
+  if (const std::function<void()> returned = events_->returned(owner, over.number)) {
     if (Result<Blob> bytes = edges_.outputs().open(owner, over.where, returned)) {
       read.news.value = *std::move(bytes);
       return true;
     }
     returned();
   }
-  if (events_.edge_news) {
-    events_.edge_news(owner, as_message_without(std::move(read.news), over.where.size_bytes, owner));
-  }
+  events_->edge_news(owner, as_message_without(std::move(read.news), over.where.size_bytes, owner));
   return false;
 }
 
@@ -119,7 +116,7 @@ void Lanes::tell_by_link(Lane& lane, Life to, EdgeNews&& news) {
 
 void Lanes::write_edges(Lane& lane) {
   if (lane.unwritten == 0) return;
-  for (Lane::LinkBatch& batch : lane.by_link) events_.send_edges(batch.to, std::move(batch.news));
+  for (Lane::LinkBatch& batch : lane.by_link) events_->send_edges(batch.to, std::move(batch.news));
   lane.by_link.clear();
   for (std::size_t i = 0; i < lane.batches.size(); ++i) {
     if (!lane.batches[i].empty()) edges_.write(*lane.known->peers[i], lane.batches[i]);
@@ -208,7 +205,7 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
     }
     return;
   }
-  if (events_.edge_news) events_.edge_news(from, as_message(std::move(news)));
+  events_->edge_news(from, as_message(std::move(news)));
 }
 
 void Lanes::hear(Life from, std::vector<EdgeNews>&& news) {
@@ -223,7 +220,7 @@ void Lanes::hear(Life from, std::vector<EdgeNews>&& news) {
 
 bool Lanes::poll_rings() {
   return read_rings(*edges_.known(), limits::flush_operations, [&](EdgeNews& news, Life from) {
-    if (events_.edge_news) events_.edge_news(from, as_message(std::move(news)));
+    events_->edge_news(from, as_message(std::move(news)));
   });
 }
 

@@ -299,7 +299,7 @@ void Lanes::end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResul
 
 /// By the lane's thread, or when the lane is given up.
 void Lanes::end_progress(Lane& lane) {
-  if (lane.said_progress.exchange(false) && events_.progress_over) events_.progress_over(lane.speaker());
+  if (lane.said_progress.exchange(false)) events_->progress_over(lane.speaker());
 }
 
 std::string Lanes::Lane::stage(std::string_view path) {

@@ -32,9 +32,9 @@ void give_way(std::uint32_t niceness) {
 
 }  // namespace
 
-Lanes::Lanes(LanesOptions options, LaneEvents events)
+Lanes::Lanes(LanesOptions options, std::unique_ptr<LaneEvents> events)
     : options_(std::move(options)),
-      events_(std::move(events)),
+      events_(events != nullptr ? std::move(events) : std::make_unique<LaneEvents>()),
       spawn_credits_(std::make_shared<SpawnCredits>(options_.spawn_credit)),
       wake_ticks_(clock_.ticks(wake_cost)),
       pressing_ticks_(clock_.ticks(pressing_age_max)),

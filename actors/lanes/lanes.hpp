@@ -50,27 +50,33 @@ struct Speaker {
 };
 /// Events from lanes to the rest of the process. Called on lanes; `log` and `progress` on any thread of a
 /// kernel. Must not block.
-struct LaneEvents {
-  std::function<void(const Speaker&, std::string_view line)> log = {};
-  std::function<void(const Speaker&, double fraction, std::string_view note)> progress = {};
+class LaneEvents {
+ public:
+  virtual ~LaneEvents() = default;
+
+  virtual void log(const Speaker& /*by*/, std::string_view /*line*/) {}
+  /// False: nobody hears of progress, nor that it is over.
+  virtual bool follows_progress() const { return false; }
+  virtual void progress(const Speaker& /*by*/, double /*fraction*/, std::string_view /*note*/) {}
   /// The kernel that reported progress does not run any more.
-  std::function<void(const Speaker&)> progress_over = {};
+  virtual void progress_over(const Speaker& /*by*/) {}
   /// News of an end that is not for a lane: to be treated as a message from that life (none: from this one).
-  std::function<void(std::optional<Life> from, message::PredecessorEnded&& news)> edge_news = {};
-  /// News of ends for a process that no ring leads to; at least once while both live. Empty: homes tell it.
-  std::function<void(Life to, std::vector<EdgeNews>&& news)> send_edges = {};
+  virtual void edge_news(std::optional<Life> /*from*/, message::PredecessorEnded&& /*news*/) {}
+  /// Lanes tell processes that no ring leads to by `send_edges`. False: homes tell them.
+  virtual bool tells_by_link() const { return false; }
+  /// At least once while both live.
+  virtual void send_edges(Life /*to*/, std::vector<EdgeNews>&& /*news*/) {}
   /// Returns a callback for the moment when an output of another process is not read here any more: that
   /// process must be told (Lanes::take_back there). The callback may run on any thread, perhaps after the
-  /// lanes are gone. Empty: outputs of other processes are copied.
-  std::function<std::function<void()>(Life owner, std::uint64_t number)> returned = {};
+  /// lanes are gone. Null: outputs of other processes are copied.
+  virtual std::function<void()> returned(Life /*owner*/, std::uint64_t /*number*/) { return nullptr; }
   /// Called on a lane's thread when a kernel has returned. True: processes that it started may be left.
-  /// Empty: nobody looks.
-  std::function<bool()> left_processes = {};
+  virtual bool left_processes() { return false; }
   /// Leftovers of this attempt must be gone before the next one of its task begins. A process that can end
   /// for that ends. `charged`: the attempt is to blame.
-  std::function<void(const OutputName& attempt, bool charged, std::string_view why)> stuck = {};
+  virtual void stuck(const OutputName& /*attempt*/, bool /*charged*/, std::string_view /*why*/) {}
   /// Lanes::tell_when_dry was called since the last time, and now a lane has nothing to do.
-  std::function<void()> dry = {};
+  virtual void dry() {}
 };
 
 /// The rings in which lanes note what ran, and for how long, for the journal.
@@ -108,7 +114,8 @@ class Lanes final : public LanesPort {
   /// The threads have this name and a number.
   static constexpr const char* thread_name = "dag-lane";
 
-  Lanes(LanesOptions options, LaneEvents events);
+  /// Without events nobody listens.
+  explicit Lanes(LanesOptions options, std::unique_ptr<LaneEvents> events = nullptr);
   ~Lanes() override;
 
   /// Lets running kernels see `cancelled`, waits two seconds for them to return, and abandons the others.
@@ -121,9 +128,9 @@ class Lanes final : public LanesPort {
              std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
-  bool left_processes() const override { return events_.left_processes && events_.left_processes(); }
+  bool left_processes() const override { return events_->left_processes(); }
   void stuck(const OutputName& attempt, bool charged, const std::string& why) override {
-    if (events_.stuck) events_.stuck(attempt, charged, why);
+    events_->stuck(attempt, charged, why);
   }
   std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) override;
   std::vector<OutputName> take_attempts(JobId job, std::size_t count,
@@ -147,7 +154,7 @@ class Lanes final : public LanesPort {
   /// The peer died: it reads nothing any more, and no output of it is opened again.
   void life_over(Life peer) { edges_.outputs().forget(peer); }
   std::vector<Life> reach() const override;
-  bool tells_by_link() const override { return static_cast<bool>(events_.send_edges); }
+  bool tells_by_link() const override { return events_->tells_by_link(); }
   /// News that lanes of another process sent by a link. On one thread at a time, which is not a lane.
   void hear(Life from, std::vector<EdgeNews>&& news);
   void add_shard(LaneShard& shard) override;
@@ -240,7 +247,7 @@ class Lanes final : public LanesPort {
   void sweep(const LaneShard* shard);
 
   LanesOptions options_;
-  LaneEvents events_;
+  const std::unique_ptr<LaneEvents> events_;  ///< never null
   JobActors actors_;
   const std::shared_ptr<SpawnCredits> spawn_credits_;
   const TickClock clock_;

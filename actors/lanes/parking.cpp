@@ -132,9 +132,7 @@ bool Lanes::work_was_added() {
 
 /// Called before the next look: asking other processes for work takes time, which is gained so.
 void Lanes::say_dry() {
-  if (dry_wanted_.load(std::memory_order_relaxed) && dry_wanted_.exchange(false) && events_.dry) {
-    events_.dry();
-  }
+  if (dry_wanted_.load(std::memory_order_relaxed) && dry_wanted_.exchange(false)) events_->dry();
 }
 
 std::uint32_t Lanes::dry() const {

@@ -47,6 +47,42 @@ Life draw_client() {
 
 }  // namespace
 
+class GatewayLink::OnTransport final : public TransportEvents {
+ public:
+  explicit OnTransport(GatewayLink& link) : link_(link) {}
+
+  void note(Life /*from*/, wire::JobNote note) override {
+    if (link_.events_.note) link_.events_.note(std::move(note));
+  }
+  void client(Life /*from*/, ClientMessage message) override {
+    if (auto* answer = std::get_if<client::Answer>(&message)) {
+      link_.answered(std::move(*answer));
+    } else if (link_.events_.told) {
+      link_.events_.told(std::move(message));
+    }
+  }
+  // A broken connection may come back; a node that is gone is refused.
+  void refused(Life /*life*/) override {
+    link_.lose({ErrorCode::cluster_lost, "the node at " + link_.address_ + " is gone",
+                "`dag node list` at another node shows who is left"});
+  }
+  void unwelcome(const std::string& /*address*/, const Error& why) override {
+    if (why.code != ErrorCode::limit_reached) return link_.lose(why);
+    const std::lock_guard lock(link_.mutex_);
+    link_.full_ = why;
+  }
+  void broken(Life /*life*/, const Error& why) override { link_.lose(why); }
+  void welcomed(const std::string& /*address*/, Life life, const Endpoint& endpoint) override {
+    link_.transport_->member_up(life, endpoint);
+    const std::lock_guard lock(link_.mutex_);
+    link_.node_ = life;
+    link_.changed_.notify_all();
+  }
+
+ private:
+  GatewayLink& link_;
+};
+
 GatewayLink::GatewayLink(const std::string& address, GatewayEvents events, Duration connect_within)
     : address_(net::to_string(net::parse_address(address).value_or_throw())), events_(std::move(events)) {
   const net::Address node = net::parse_address(address).value_or_throw();
@@ -54,40 +90,7 @@ GatewayLink::GatewayLink(const std::string& address, GatewayEvents events, Durat
   setup.self = draw_client();
   setup.sockets.listen = {host_towards(node), 0};
   setup.sockets.beyond_loopback = may_leave_loopback();
-  TransportEvents transport;
-  transport.arrived = [](Life, const std::vector<JobMessage>&, const std::function<void()>& handled) {
-    handled();
-  };
-  transport.note = [this](Life, wire::JobNote note) {
-    if (events_.note) events_.note(std::move(note));
-  };
-  transport.client = [this](Life, ClientMessage message) {
-    if (auto* answer = std::get_if<client::Answer>(&message)) {
-      answered(std::move(*answer));
-    } else if (events_.told) {
-      events_.told(std::move(message));
-    }
-  };
-  transport.disconnected = [](Life) {};  // It may come back; a node that is gone is refused.
-  transport.refused = [this](Life) {
-    lose({ErrorCode::cluster_lost, "the node at " + address_ + " is gone",
-          "`dag node list` at another node shows who is left"});
-  };
-  transport.unwelcome = [this](const std::string&, const Error& why) {
-    if (why.code != ErrorCode::limit_reached) return lose(why);
-    const std::lock_guard lock(mutex_);
-    full_ = why;
-  };
-  transport.broken = [this](Life, const Error& why) { lose(why); };
-  transport.turned_away = [](const Caller&, const Error&) {};
-  transport.welcomed = [this](const std::string&, Life life, const Endpoint& endpoint) {
-    transport_->member_up(life, endpoint);
-    const std::lock_guard lock(mutex_);
-    node_ = life;
-    changed_.notify_all();
-  };
-  transport.log = [](std::string_view) {};
-  auto opened = Transport::open(std::move(setup), std::move(transport));
+  auto opened = Transport::open(std::move(setup), std::make_unique<OnTransport>(*this));
   transport_ = std::move(opened).value_or_throw();
   transport_->connect(address_);
   transport_->begin();

@@ -58,6 +58,7 @@ class GatewayLink {
   const std::string& address() const { return address_; }
 
  private:
+  class OnTransport;
   void answered(client::Answer answer);
   void lose(Error why);
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "libdag/client/state_dir.hpp"
-#include "libdag/host/silences.hpp"
 #include "libdag/warden/limits.hpp"
 #include "libdag/wire/lengths.hpp"
 #include "nodes/disk/durable_file.hpp"
@@ -24,21 +23,6 @@ wire::CodeMap codes_of_others() {
 
 Duration election_timeout(const KeeperOptions& options) {
   return net::is_loopback(options.listen) ? election_timeout_on_one_host() : RecordPorts{}.election_timeout;
-}
-
-/// The HTTP server asks the node as a client without an address: processes number their clients from 1.
-Life web_client() { return {client_process(0), {}}; }
-
-/// The gateway's form of the note.
-decltype(mail::Noted::what) told_by(const wire::JobNote& note) {
-  using Kind = wire::JobNote::Kind;
-  if (note.kind == Kind::over) return mail::Noted::Progress{note.device, std::nullopt};
-  if (note.kind == Kind::crash) return mail::Noted::Crash{note.task, note.number};
-  if (note.kind != Kind::progress) return std::monostate();
-  // A NaN is no share of anything.
-  const double fraction = note.fraction > 0 ? std::min(note.fraction, 1.0) : 0;
-  return mail::Noted::Progress{
-      note.device, TaskProgress{note.task, note.name, note.number, note.device, fraction, note.text}};
 }
 
 /// How far the numbers of each node's jobs had come.
@@ -285,137 +269,6 @@ RecordPorts Keeper::record_ports() {
   return ports;
 }
 
-TransportEvents Keeper::transport_events() {
-  TransportEvents events;
-  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
-    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
-  };
-  // Kernels may log faster than clients receive. The journal has all of it.
-  events.note = [this, waiting = std::make_shared<std::atomic<std::size_t>>(0)](Life from,
-                                                                                wire::JobNote note) {
-    const std::size_t bytes = sizeof note + note.text.size();
-    if (waiting->fetch_add(bytes) > notes_bytes_max) {
-      waiting->fetch_sub(bytes);
-      return transport_->note_dropped();
-    }
-    const std::shared_ptr<void> held(nullptr, [waiting, bytes](void*) { waiting->fetch_sub(bytes); });
-    mail::Noted noted{note.job, from, told_by(note), {}};
-    noted.pass_on = [this, held, note = std::move(note)](Life client) { transport_->note(client, note); };
-    caf::anon_send(keeper_, std::move(noted));
-  };
-  events.client = [this](Life from, ClientMessage message) {
-    if (is_client(from.process) && from != web_client())
-      caf::anon_send(keeper_, mail::ClientSaid{from, std::move(message)});
-  };
-  events.keeper = [this](Life from, KeeperMessage message) {
-    caf::anon_send(keeper_, mail::KeeperSaid{from, std::move(message)});
-  };
-  if (disk_ != 0) {
-    events.copy = [this](Life from, consensus::Addressed said) {
-      if (is_node(from.process)) caf::anon_send(node_, mail::CopySaid{from, std::move(said)});
-    };
-  }
-  events.greeted = [this](Life life, const Endpoint& endpoint, const std::string& build) {
-    if (!is_client(life.process) && !is_node(life.process)) {
-      caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
-    }
-  };
-  events.heard = [this, silences = Silences()](Life life, bool heard) mutable {
-    if (silences.note(life, heard))
-      caf::anon_send(keeper_, mail::KeeperSaid{self_, keeper::Unheard{{}, silences.lives()}});
-  };
-  membership_.listen(events, [](Life life) { return is_node(life.process); });
-  events.refused = [this, of_nodes = std::move(events.refused)](Life life) {
-    of_nodes(life);
-    if (is_client(life.process)) caf::anon_send(keeper_, mail::Gone{life});
-  };
-  events.unwelcome = [this](const std::string& address, const Error& why) {
-    const bool peer =
-        std::find(options_.peers.begin(), options_.peers.end(), address) != options_.peers.end();
-    logger_->warn("{} does not want us: {}", address, why.what);
-    if (peer) end(why);
-  };
-  events.turned_away = [this](const Caller& caller, const Error& why) {
-    logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
-  };
-  // A node is not ended for one message, since nodes say most things again. A client or a process of a job
-  // would wait for ever: told so, it ends with that error, and of a process its node sees the end.
-  events.broken = [this](Life life, const Error& why) {
-    logger_->error("{}", why.message());
-    if (!is_node(life.process)) transport_->refuse(life, why);
-  };
-  events.joined = [this](ClusterId cluster) {
-    const std::lock_guard lock(mutex_);
-    cluster_ = cluster;
-  };
-  events.log = [this](std::string_view line) { logger_->warn("{}", line); };
-  return events;
-}
-
-KeeperPorts Keeper::keeper_ports() {
-  KeeperPorts ports;
-  ports.now = steady_now;
-  ports.since_1970 = [] { return Duration(std::chrono::seconds(time(nullptr))); };
-  ports.send_client = [this](Life to, ClientMessage message) {
-    if (to != web_client()) return transport_->send(to, std::move(message));
-    if (auto* answer = std::get_if<client::Answer>(&message); answer != nullptr && web_)
-      web_->answered(std::move(*answer));
-  };
-  ports.send_keeper = [this](Life to, KeeperMessage message) { transport_->send(to, std::move(message)); };
-  ports.life_at = [this](const LifeAt& at) { transport_->member_up(at.life, at.endpoint); };
-  ports.forget = [this](Life life) { transport_->forget(life); };
-  ports.start_process = [this](StartProcess order) {
-    ClusterId cluster;
-    {
-      const std::lock_guard lock(mutex_);
-      cluster = cluster_;
-    }
-    processes_->start(std::move(order), cluster);
-  };
-  ports.stop_process = [this](Life life) { processes_->stop(life); };
-  ports.keep_program = [this](ProgramId program, const Blob& bytes) {
-    Status put = programs_.put(program, bytes);
-    if (!put || !data_) return put;
-    // It runs from memory; that it is not kept for the next start stops nobody now.
-    if (const Status kept = data_->keep(program, bytes); !kept) logger_->warn("{}", kept.error().what);
-    return put;
-  };
-  ports.program = [this](ProgramId program) { return programs_.bytes(program); };
-  ports.drop_program = [this](ProgramId program) {
-    logger_->info("a binary of {} bytes is dropped: the jobs that needed it are over", program.size_bytes);
-    programs_.drop(program);
-    if (data_) data_->drop(program);
-  };
-  ports.details = [this](JobId job) { return details_.details(job); };
-  ports.forget_details = [this](JobId job) { details_.forget(job); };
-  ports.job_ended = [this](JobId job, bool well) {
-    if (checkpoints_) checkpoints_->job_ended(job, well);
-  };
-  ports.job_begins = [this](const JobPlan& plan) {
-    logger_->info("{} ({}) is led here", to_string(plan.job), plan.name);
-    memory_.add(plan.job, *plan.graph);
-  };
-  ports.job_closed = [this](JobId job) { memory_.leave(job); };
-  ports.keep_save = [this](keeper::SaveCopy copy) {
-    if (checkpoints_) checkpoints_->keep(std::move(copy));
-  };
-  if (data_) ports.spill = [this](client::TaskSettled settled) { spill_->write(std::move(settled)); };
-  if (journal_reader_) {
-    ports.read_journal = [this](Life client, client::AskJournal what) {
-      journal_reader_->read(what, [this, client](client::Answer answer) {
-        transport_->send(client, ClientMessage(std::move(answer)));
-      });
-    };
-  }
-  ports.drain = [this](bool draining) {
-    if (draining_.exchange(draining) == draining) return;
-    logger_->info(draining ? "this node is draining: it takes no jobs, and what it has goes to others"
-                           : "this node takes jobs again");
-  };
-  ports.shut_down = [this] { end(std::nullopt); };
-  return ports;
-}
-
 WorkerEvents Keeper::worker_events() {
   WorkerEvents events;
   events.started = [this](Life life, std::uint32_t pid) {
@@ -436,47 +289,7 @@ WorkerEvents Keeper::worker_events() {
 
 void Keeper::start_membership() {
   members_.emplace(self_.process, journal_.get(), *logger_);
-  MembershipPorts ports;
-  ports.now = steady_now;
-  ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
-  ports.up = [this](const MemberUp& up) {
-    members_->up(up);
-    transport_->member_up(up.life, up.endpoint);
-  };
-  ports.doubted = [this](Life life, bool suspected) { members_->doubted(life, suspected); };
-  ports.down = [this](const MemberDown& down) {
-    members_->down(down);
-    transport_->member_down(down.life);
-    if (ends_with_.load() != static_cast<std::int64_t>(down.life.process.value)) return;
-    end(down.why == DownWhy::left
-            ? std::nullopt
-            : std::optional(Error{ErrorCode::cluster_lost,
-                                  to_string(down.life.process) + ", which held the jobs, is gone (" +
-                                      std::string(name(down.why)) + ")",
-                                  "start the run again; what was saved in checkpoints is not lost"}));
-  };
-  ports.view = [this](std::vector<Claim> members, Hearings heard) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (std::exchange(nodes_up_, members.size()) != members.size()) changed_.notify_all();
-    }
-    members_->seen(members);
-    caf::anon_send(keeper_, mail::Nodes{std::move(members), std::move(heard)});
-  };
   load_ = load();
-  ports.load = [this] { return load_now(); };
-  ports.over = [this] {
-    end(Error{ErrorCode::cluster_lost, "the other nodes took this one for dead, and go on without it",
-              "it did not answer for seconds: was it stopped, or the machine asleep? Start it again"});
-  };
-  ports.come_back = [this](Incarnation next) {
-    {
-      const std::lock_guard lock(mutex_);
-      come_back_as_ = next;
-    }
-    end(Error{ErrorCode::cluster_lost, "the other nodes remember a later start of this one",
-              "was the clock set back? Start it again"});
-  };
   MembershipSetup setup{self_, endpoint_, {}, draw_number()};
   if (net::is_loopback(options_.listen)) setup.options = patience_on_one_host();
   setup.options.seeds = options_.peers;
@@ -484,7 +297,7 @@ void Keeper::start_membership() {
   heartbeat_ = setup.options.heartbeat;
   members_->started(self_, endpoint_);
   membership_.open(
-      [&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_); });
+      [&] { return system_.spawn<MembershipActor>(std::move(setup), membership_ports(), keeper_); });
 }
 
 // ---- Its end

@@ -97,8 +97,14 @@ class Keeper {
   void open_transport();
   void open_web();
   RecordPorts record_ports();
-  TransportEvents transport_events();
-  KeeperPorts keeper_ports();
+  // ---- keeper_ports.cpp
+  class ForKeeperActor;
+  class ForMembership;
+  class OnTransport;
+  std::unique_ptr<KeeperPorts> keeper_ports();
+  std::unique_ptr<MembershipPorts> membership_ports();
+  std::unique_ptr<TransportEvents> transport_events();
+  // ----
   WorkerEvents worker_events();
   void start_membership();
   // ---- keeper_load.cpp
@@ -114,6 +120,8 @@ class Keeper {
   NodeLimits limits_now() const;
   void end(std::optional<Error> why);
   Life first_life() const;
+  /// The HTTP server asks the node as a client without an address: processes number their clients from 1.
+  static Life web_client() { return {client_process(0), {}}; }
 
   const KeeperOptions options_;
   const Topology topology_ = topology_of_host();

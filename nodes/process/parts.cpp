@@ -43,7 +43,7 @@ void end_actors(const std::vector<caf::actor>& actors) {
 }
 
 std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,
-                                       TransportEvents events) {
+                                       std::unique_ptr<TransportEvents> events) {
   auto opened = Transport::open(std::move(setup), std::move(events));
   if (opened) return std::move(opened).value();
   end_actors(actors);
@@ -71,21 +71,6 @@ void begin_arena() {
 std::uint64_t room_for_released() {
   constexpr std::size_t at_most = std::size_t{1} << 30;
   return std::min(at_most, memory_of_machine() / 32);
-}
-
-void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log) {
-  events.ring_up = [&lanes, log](Life peer, std::shared_ptr<ring::RingCarrier> carrier) {
-    log->info("edges to {} go by a ring", to_string(peer));
-    lanes.add_ring(peer, std::move(carrier));
-  };
-  events.ring_down = [&lanes, log](Life peer) {
-    log->info("the ring with {} is gone", to_string(peer));
-    lanes.remove_ring(peer);
-  };
-  events.edges = [&lanes](Life from, std::vector<EdgeNews>&& news) { lanes.hear(from, std::move(news)); };
-  events.handed_back = [&lanes](Life peer, std::uint64_t number) { lanes.take_back(peer, number); };
-  events.life_over = [&lanes](Life life) { lanes.life_over(life); };
-  events.remark = [log](std::string_view line) { log->debug("{}", line); };
 }
 
 bool may_leave_loopback() {

@@ -41,7 +41,7 @@ void end_actors(const std::vector<caf::actor>& actors);
 /// The transport of a process whose actors are there already. When it cannot be opened these are ended, since
 /// their system waits for them, and the reason is thrown.
 std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,
-                                       TransportEvents events);
+                                       std::unique_ptr<TransportEvents> events);
 
 /// The bell on which the lanes of a process with peers sleep. Null, with a line in the log: it could not be
 /// made, and the process speaks with all peers through the transport.
@@ -51,8 +51,6 @@ std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log);
 void begin_arena();
 /// Bytes of released outputs that stay for clients that ask late (HomeOptions).
 std::uint64_t room_for_released();
-/// Connects the transport's rings to these lanes.
-void hand_rings_to(Lanes& lanes, TransportEvents& events, const std::shared_ptr<spdlog::logger>& log);
 
 /// The calling thread gives way to others: its work has no hurry.
 void give_way();

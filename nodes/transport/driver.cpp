@@ -157,7 +157,7 @@ void Driver::on_change(net::PeerHandle handle, Channel channel, bool connected, 
   peer.welcomed = false;
   peer.hello_at.reset();  // Said when the connection stands again.
   if (!peer.life || dead_.contains(*peer.life)) return;
-  (refused ? events_.refused : events_.disconnected)(*peer.life);
+  refused ? events_.refused(*peer.life) : events_.disconnected(*peer.life);
 }
 
 std::pair<const std::string, Driver::Peer>* Driver::find(net::PeerHandle handle) {
@@ -184,9 +184,7 @@ void Driver::on_hello(const net::FrameArrived& frame, const link::Hello& hello) 
     know(hello.from, hello.control_address, hello.bulk_address, false);
     if (!dead_.contains(hello.from)) callers_[hello.from][Channel::control] = *caller;
     came(hello.from, hello.control_address);
-    if (events_.greeted) {
-      events_.greeted(hello.from, {hello.control_address, hello.bulk_address}, hello.build);
-    }
+    events_.greeted(hello.from, {hello.control_address, hello.bulk_address}, hello.build);
     operation = wire::Handshake{*answer};
   } else {
     const Error& why = answer.error();
@@ -215,7 +213,7 @@ bool Driver::is_one_too_many(Life caller) const {
 void Driver::on_welcome(const std::string& address, Peer& peer, const link::Welcome& welcome) {
   if (setup_.cluster == ClusterId{}) {
     setup_.cluster = welcome.cluster;
-    if (events_.joined) events_.joined(welcome.cluster);
+    events_.joined(welcome.cluster);
   }
   if (welcome.cluster != setup_.cluster || welcome.version < link::versions_spoken.min ||
       welcome.version > link::versions_spoken.max) {
@@ -240,7 +238,7 @@ void Driver::on_welcome(const std::string& address, Peer& peer, const link::Welc
     peer.waiting.pop_front();
   }
   if (!first) return;
-  if (events_.welcomed && peer.seed) {
+  if (peer.seed) {
     events_.welcomed(address, welcome.from, {welcome.control_address, welcome.bulk_address});
   }
   if (Partner* partner = partner_of(welcome.from)) {
@@ -294,7 +292,7 @@ void Driver::on_frame(net::FrameArrived frame) {
     if (envelope.header.to != Life{} && envelope.header.to != setup_.self) return;
     for (wire::Operation& operation : envelope.operations) {
       if (auto* message = std::get_if<MembershipMessage>(&operation)) {
-        if (events_.membership) events_.membership(from, std::move(*message));
+        events_.membership(from, std::move(*message));
       }
     }
     return;
@@ -423,10 +421,10 @@ void Driver::carry_out(Partner& partner, PartnerNews&& news) {
   }
   for (const std::string& complaint : news.complaints) complain("a peer", complaint);
   for (Delivered& delivered : news.delivered) hand_on(life, std::move(delivered));
-  if (news.heard && events_.heard) events_.heard(life, *news.heard);
+  if (news.heard) events_.heard(life, *news.heard);
   for (const Error& why : news.broken) {
     complain("a message is lost", why.what);
-    if (events_.broken) events_.broken(life, why);
+    events_.broken(life, why);
   }
   if (!news.give_up.empty()) {
     complain("a peer", to_string(life) + " is given up: " + news.give_up);
@@ -441,26 +439,23 @@ void Driver::hand_on(Life from, Delivered&& delivered) {
   for (wire::Operation& operation : delivered.operations) {
     if (auto* message = std::get_if<JobMessage>(&operation)) {
       auto* ended = std::get_if<message::PredecessorEnded>(message);
-      if (auto news = ended != nullptr && events_.edges ? told_by_lane(*ended) : std::nullopt) {
+      if (auto news = ended != nullptr && events_.has_lanes() ? told_by_lane(*ended) : std::nullopt) {
         edges.push_back(*std::move(news));
         continue;
       }
       auto* data = std::get_if<message::Data>(message);
       if (data == nullptr || hand_overs_.complete(from, *data)) messages.push_back(std::move(*message));
     } else if (auto* note = std::get_if<wire::JobNote>(&operation)) {
-      if (events_.note) events_.note(from, std::move(*note));
+      events_.note(from, std::move(*note));
     } else if (auto* client = std::get_if<ClientMessage>(&operation)) {
-      if (events_.client) events_.client(from, std::move(*client));
+      events_.client(from, std::move(*client));
     } else if (auto* keeper = std::get_if<KeeperMessage>(&operation)) {
-      if (events_.keeper) events_.keeper(from, std::move(*keeper));
+      events_.keeper(from, std::move(*keeper));
     } else if (auto* ring = std::get_if<RingMessage>(&operation)) {
       on_ring_message(from, std::move(*ring));
     } else if (auto* copy = std::get_if<consensus::Addressed>(&operation)) {
-      if (events_.copy) {
-        events_.copy(from, std::move(*copy));
-      } else {
+      if (!events_.copy(from, std::move(*copy)))
         send(from, wire::Unimplemented{wire::conversation_of_replicas, wire::whole_conversation});
-      }
     } else if (const auto* unknown = std::get_if<wire::Unknown>(&operation)) {
       send(from, wire::unimplemented_answer(*unknown));
     } else if (const auto* unimplemented = std::get_if<wire::Unimplemented>(&operation)) {
@@ -493,7 +488,7 @@ void Driver::on_ring_message(Life from, RingMessage&& message) {
     hand_overs_.on_over(from, *stream, at ? at->host : "");
   } else if (const auto* back = std::get_if<ring::HandBack>(&message)) {
     if ((back->number & SharedOutputs::of_lanes) != 0) {
-      if (events_.handed_back) events_.handed_back(from, back->number);
+      events_.handed_back(from, back->number);
     } else if (auto data = hand_overs_.on_back(from, *back)) {
       send(from, wire::Operation(JobMessage(std::move(*data))));
     }
@@ -619,7 +614,7 @@ void Driver::end(Life life) {
   partners_.erase(life);
   notes_dropped_.erase(life);
   callers_.erase(life);
-  if (events_.life_over) events_.life_over(life);
+  events_.life_over(life);
 }
 
 void Driver::forget(Life life) {

@@ -24,21 +24,6 @@ class MembershipDoor {
     if (const caf::actor actor = get()) caf::anon_send(actor, std::move(mail));
   }
 
-  /// Sends the actor the transport's events about other processes. For lives that `of` does not take, broken
-  /// links are not reported.
-  void listen(
-      TransportEvents& events, std::function<bool(Life)> of = [](Life) { return true; }) {
-    events.membership = [this](Life from, MembershipMessage message) {
-      send(mail::Heard{from, std::move(message)});
-    };
-    events.disconnected = [this, of](Life life) {
-      if (of(life)) send(mail::LinkBroken{life});
-    };
-    events.refused = [this, of = std::move(of)](Life life) {
-      if (of(life)) send(mail::LinkRefused{life});
-    };
-  }
-
   /// Says goodbye, so that the others do not take our end for a loss, and returns when it is said. Before the
   /// other actors end.
   void leave(caf::actor_system& system) {
@@ -58,6 +43,28 @@ class MembershipDoor {
 
   std::mutex mutex_;
   caf::actor actor_;
+};
+
+/// Sends the membership actor the transport's events about other processes.
+class MemberEvents : public TransportEvents {
+ public:
+  explicit MemberEvents(MembershipDoor& door) : door_(door) {}
+
+  void membership(Life from, MembershipMessage message) override {
+    door_.send(mail::Heard{from, std::move(message)});
+  }
+  void disconnected(Life life) override {
+    if (is_member(life)) door_.send(mail::LinkBroken{life});
+  }
+  void refused(Life life) override {
+    if (is_member(life)) door_.send(mail::LinkRefused{life});
+  }
+
+ private:
+  /// Broken links of others are not reported.
+  virtual bool is_member(Life /*life*/) const { return true; }
+
+  MembershipDoor& door_;
 };
 
 }  // namespace dag

@@ -7,7 +7,7 @@
 
 namespace dag::transport {
 
-Rings::Rings(std::shared_ptr<ring::Doorbell> doorbell, const TransportEvents& events,
+Rings::Rings(std::shared_ptr<ring::Doorbell> doorbell, TransportEvents& events,
              std::function<void(Life, RingMessage)> send)
     : doorbell_(std::move(doorbell)), events_(events), send_(std::move(send)) {}
 
@@ -46,9 +46,7 @@ void Rings::on_message(Life from, RingMessage message) {
                           bring_up(from, peer);
                         },
                         [&](const ring::Closed& closed) {
-                          if (events_.remark) {
-                            events_.remark("no ring with " + to_string(from) + ", as it says: " + closed.why);
-                          }
+                          events_.remark("no ring with " + to_string(from) + ", as it says: " + closed.why);
                           let_go(from, peer);
                         },
                         [](const auto&) {}},  // About outputs: hand_overs.hpp.
@@ -67,11 +65,11 @@ void Rings::open(Life life, Peer& peer) {
 void Rings::bring_up(Life life, Peer& peer) {
   if (peer.up || !peer.carrier || !peer.peer_is_ready) return;
   peer.up = true;
-  if (events_.ring_up) events_.ring_up(life, peer.carrier);
+  events_.ring_up(life, peer.carrier);
 }
 
 void Rings::close(Life life, Peer& peer, const std::string& why) {
-  if (events_.remark) events_.remark("no ring with " + to_string(life) + ": " + why);
+  events_.remark("no ring with " + to_string(life) + ": " + why);
   send_(life, ring::Closed{why});
   let_go(life, peer);
 }
@@ -80,7 +78,7 @@ void Rings::let_go(Life life, Peer& peer) {
   const bool was_up = peer.up;
   peer = {};
   peer.closed = true;
-  if (was_up && events_.ring_down) events_.ring_down(life);
+  if (was_up) events_.ring_down(life);
 }
 
 bool Rings::up(Life life) const {

@@ -17,7 +17,7 @@ class Rings {
   static constexpr std::ptrdiff_t peers_max = 32;
 
   /// Without a doorbell there are no rings, and offers are declined.
-  Rings(std::shared_ptr<ring::Doorbell> doorbell, const TransportEvents& events,
+  Rings(std::shared_ptr<ring::Doorbell> doorbell, TransportEvents& events,
         std::function<void(Life, RingMessage)> send);
 
   /// The peer is a member, perhaps of this host: offers it a ring, once.
@@ -47,7 +47,7 @@ class Rings {
   void let_go(Life life, Peer& peer);
 
   const std::shared_ptr<ring::Doorbell> doorbell_;
-  const TransportEvents& events_;
+  TransportEvents& events_;
   const std::function<void(Life, RingMessage)> send_;
   /// Lives that the driver takes for alive.
   std::map<Life, Peer> peers_;

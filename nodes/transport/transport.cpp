@@ -21,7 +21,7 @@ constexpr auto close_grace = std::chrono::milliseconds(200);
 
 class Transport::Thread {
  public:
-  Thread(TransportSetup setup, TransportEvents events)
+  Thread(TransportSetup setup, std::unique_ptr<TransportEvents> events)
       : setup_(std::move(setup)), events_(std::move(events)), inbox_(std::make_shared<Inbox>()) {}
   ~Thread() {
     post([this](Driver&) { closing_ = true; });
@@ -85,7 +85,7 @@ class Transport::Thread {
       opened.set_value(sockets.error());
       return;
     }
-    Driver driver(setup_, events_, std::move(sockets).value());
+    Driver driver(setup_, *events_, std::move(sockets).value());
     driver.handled_later = [inbox = inbox_](Life from, const Delivered& delivered) -> std::function<void()> {
       return [inbox, from, channel = delivered.channel, count = delivered.count,
               bytes = delivered.charge_bytes] {
@@ -123,7 +123,7 @@ class Transport::Thread {
   }
 
   TransportSetup setup_;
-  TransportEvents events_;
+  const std::unique_ptr<TransportEvents> events_;
   std::shared_ptr<Inbox> inbox_;
   Endpoint endpoint_;
   std::promise<void> begin_;
@@ -137,7 +137,8 @@ class Transport::Thread {
 Transport::Transport(std::unique_ptr<Thread> thread) : thread_(std::move(thread)) {}
 Transport::~Transport() = default;
 
-Result<std::unique_ptr<Transport>> Transport::open(TransportSetup setup, TransportEvents events) {
+Result<std::unique_ptr<Transport>> Transport::open(TransportSetup setup,
+                                                   std::unique_ptr<TransportEvents> events) {
   auto thread = std::make_unique<Thread>(std::move(setup), std::move(events));
   if (const Status started = thread->start(); !started) return started.error();
   return std::unique_ptr<Transport>(new Transport(std::move(thread)));

@@ -49,58 +49,66 @@ struct Caller {
 inline constexpr std::size_t notes_bytes_max = std::size_t{8} << 20;
 
 /// Called on the transport's thread; must not block.
-struct TransportEvents {
+class TransportEvents {
+ public:
+  virtual ~TransportEvents() = default;
+
   /// Messages in the order in which they were sent. `handled` is to be called, from any thread, when they
   /// have been dealt with: until then they count against what the sender may send.
-  std::function<void(Life from, std::vector<JobMessage> messages, std::function<void()> handled)> arrived;
-  std::function<void(Life from, wire::JobNote note)> note;
-  std::function<void(Life from, MembershipMessage message)> membership;
-  /// From clients and keepers; empty where there are none.
-  std::function<void(Life from, ClientMessage message)> client;
-  std::function<void(Life from, KeeperMessage message)> keeper;
-  /// For nodes that hold copies of records; empty elsewhere: then the sender is told that nothing is known of
-  /// them.
-  std::function<void(Life from, consensus::Addressed message)> copy;
-  /// A process has said Hello and was welcomed; perhaps not for the first time. May be empty.
-  std::function<void(Life life, const Endpoint& endpoint, const std::string& build)> greeted;
-  /// The process at an address of connect() takes us for one of its own. May be empty.
-  std::function<void(const std::string& address, Life life, const Endpoint& endpoint)> welcomed;
+  virtual void arrived(Life /*from*/, std::vector<JobMessage> /*messages*/, std::function<void()> handled) {
+    handled();
+  }
+  virtual void note(Life /*from*/, wire::JobNote /*note*/) {}
+  virtual void membership(Life /*from*/, MembershipMessage /*message*/) {}
+  /// From clients and keepers.
+  virtual void client(Life /*from*/, ClientMessage /*message*/) {}
+  virtual void keeper(Life /*from*/, KeeperMessage /*message*/) {}
+  /// For nodes that hold copies of records. False: this process holds none, and the sender is told so.
+  virtual bool copy(Life /*from*/, consensus::Addressed&& /*message*/) { return false; }
+  /// A process has said Hello and was welcomed; perhaps not for the first time.
+  virtual void greeted(Life /*life*/, const Endpoint& /*endpoint*/, const std::string& /*build*/) {}
+  /// The process at an address of connect() takes us for one of its own.
+  virtual void welcomed(const std::string& /*address*/, Life /*life*/, const Endpoint& /*endpoint*/) {}
   /// The connection to a life broke; nobody listens where it did.
-  std::function<void(Life life)> disconnected;
-  std::function<void(Life life)> refused;
+  virtual void disconnected(Life /*life*/) {}
+  virtual void refused(Life /*life*/) {}
   /// The process at this address does not take us for one of its own; or, with limit_reached, not now: we
   /// go on saying Hello, and this is called each time.
-  std::function<void(const std::string& address, const Error& why)> unwelcome;
-  /// The cluster's id, where TransportSetup left that open. May be empty.
-  std::function<void(ClusterId cluster)> joined;
+  virtual void unwelcome(const std::string& /*address*/, const Error& /*why*/) {}
+  /// The cluster's id, where TransportSetup left that open.
+  virtual void joined(ClusterId /*cluster*/) {}
   /// We do not take this caller for one of ours. Said when it can be expected to know.
-  std::function<void(const Caller& caller, const Error& why)> turned_away;
+  virtual void turned_away(const Caller& /*caller*/, const Error& /*why*/) {}
+  /// There are lanes here: they get the news of other processes' lanes. Else the news come among the
+  /// messages.
+  virtual bool has_lanes() const { return false; }
   /// News from that process's lanes for lanes here; in the order of the other messages, and dealt with on
-  /// return. Empty where there are no lanes: then the news come among the messages.
-  std::function<void(Life from, std::vector<EdgeNews>&& news)> edges;
-  /// A ring to a member stands; it goes when its life is over, or when it broke. Empty where there are none.
-  std::function<void(Life peer, std::shared_ptr<ring::RingCarrier> carrier)> ring_up;
-  std::function<void(Life peer)> ring_down;
-  /// A peer has handed back an output that lanes handed over. Empty where lanes hand over none.
-  std::function<void(Life peer, std::uint64_t number)> handed_back;
+  /// return.
+  virtual void edges(Life /*from*/, std::vector<EdgeNews>&& /*news*/) {}
+  /// A ring to a member stands; it goes when its life is over, or when it broke.
+  virtual void ring_up(Life /*peer*/, std::shared_ptr<ring::RingCarrier> /*carrier*/) {}
+  virtual void ring_down(Life /*peer*/) {}
+  /// A peer has handed back an output that lanes handed over.
+  virtual void handed_back(Life /*peer*/, std::uint64_t /*number*/) {}
   /// A member that owes us an answer has been silent for so long that the way to it may be cut; or it is
-  /// heard again. It may still be alive, and others may hear it. May be empty.
-  std::function<void(Life life, bool heard)> heard;
+  /// heard again. It may still be alive, and others may hear it.
+  virtual void heard(Life /*life*/, bool /*heard*/) {}
   /// A message from this life, or from us to it, is lost for good: it could not be read, or not be written.
-  /// Its receiver would wait for ever, so one of the two should end. May be empty.
-  std::function<void(Life life, const Error& why)> broken;
-  /// Nothing more will come from that life, and it reads nothing of ours. May be empty.
-  std::function<void(Life life)> life_over;
-  std::function<void(std::string_view line)> log;
-  /// Details for debugging. May be empty.
-  std::function<void(std::string_view line)> remark;
+  /// Its receiver would wait for ever, so one of the two should end.
+  virtual void broken(Life /*life*/, const Error& /*why*/) {}
+  /// Nothing more will come from that life, and it reads nothing of ours.
+  virtual void life_over(Life /*life*/) {}
+  virtual void log(std::string_view /*line*/) {}
+  /// Details for debugging.
+  virtual void remark(std::string_view /*line*/) {}
 };
 
 class Transport {
  public:
   /// Listens, and calls no event before begin(): a handler may want to answer by what this returns.
   /// address_in_use and others as ZmqTransport::open.
-  static Result<std::unique_ptr<Transport>> open(TransportSetup setup, TransportEvents events);
+  static Result<std::unique_ptr<Transport>> open(TransportSetup setup,
+                                                 std::unique_ptr<TransportEvents> events);
   /// Sends what may still be sent within a moment, then closes every socket. No event is called afterwards.
   ~Transport();
   Transport(const Transport&) = delete;

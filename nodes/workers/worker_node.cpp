@@ -127,37 +127,96 @@ void WorkerNode::note(wire::JobNote what) {
   transport_->note(cell(), std::move(what));
 }
 
-LaneEvents WorkerNode::lane_events() {
-  LaneEvents events;
-  events.send_edges = [this](Life to, std::vector<EdgeNews>&& news) {
-    transport_->send(to, std::move(news));
-  };
-  events.returned = [this](Life owner, std::uint64_t number) {
-    return transport_->hands_back(owner, number);
-  };
-  events.dry = [this] { caf::anon_send(node_, mail::Dry{}); };
-  events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
-    caf::anon_send(node_, mail::Arrived{from.value_or(seat_.self), {std::move(news)}, [] {}});
-  };
-  events.log = [this](const Speaker& by, std::string_view line) {
-    if (logs_->enabled()) {
-      logs_->record(
-          {steady_now(), {seat_.self.process, by.lane}, by.job, by.task, by.attempt, said_by(by, line)});
-    }
-    note(note_by(by, wire::JobNote::Kind::log, line));
-  };
-  events.progress = [this](const Speaker& by, double fraction, std::string_view text) {
-    note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
-  };
-  events.left_processes = [] { return may_have_left_processes(Lanes::thread_name); };
-  events.stuck = [this](const OutputName& attempt, bool charged, std::string_view why) {
-    const std::lock_guard once(mutex_);
-    if (charged) running_->end_for(attempt.task, attempt.attempt);
-    end_now(why, status_of_stuck);
-  };
-  events.progress_over = [this](const Speaker& by) { note(note_by(by, wire::JobNote::Kind::over, "")); };
-  return events;
-}
+class WorkerNode::OnLanes final : public LaneEvents {
+ public:
+  explicit OnLanes(WorkerNode& node) : node_(node) {}
+
+  bool tells_by_link() const override { return true; }
+  void send_edges(Life to, std::vector<EdgeNews>&& news) override {
+    node_.transport_->send(to, std::move(news));
+  }
+  std::function<void()> returned(Life owner, std::uint64_t number) override {
+    return node_.transport_->hands_back(owner, number);
+  }
+  void dry() override { caf::anon_send(node_.node_, mail::Dry{}); }
+  void edge_news(std::optional<Life> from, message::PredecessorEnded&& news) override {
+    caf::anon_send(node_.node_, mail::Arrived{from.value_or(node_.seat_.self), {std::move(news)}, [] {}});
+  }
+  void log(const Speaker& by, std::string_view line) override {
+    const ProcessId self = node_.seat_.self.process;
+    if (node_.logs_->enabled())
+      node_.logs_->record({steady_now(), {self, by.lane}, by.job, by.task, by.attempt, said_by(by, line)});
+    node_.note(note_by(by, wire::JobNote::Kind::log, line));
+  }
+  bool follows_progress() const override { return true; }
+  void progress(const Speaker& by, double fraction, std::string_view text) override {
+    node_.note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
+  }
+  void progress_over(const Speaker& by) override { node_.note(note_by(by, wire::JobNote::Kind::over, "")); }
+  bool left_processes() override { return may_have_left_processes(Lanes::thread_name); }
+  void stuck(const OutputName& attempt, bool charged, std::string_view why) override {
+    const std::lock_guard once(node_.mutex_);
+    if (charged) node_.running_->end_for(attempt.task, attempt.attempt);
+    node_.end_now(why, status_of_stuck);
+  }
+
+ private:
+  WorkerNode& node_;
+};
+
+std::unique_ptr<LaneEvents> WorkerNode::lane_events() { return std::make_unique<OnLanes>(*this); }
+
+class WorkerNode::OnTransport final : public ProcessEvents {
+ public:
+  explicit OnTransport(WorkerNode& node)
+      : ProcessEvents(node.membership_, node.lanes_, node.logger_), node_(node) {}
+
+  void arrived(Life from, std::vector<JobMessage> messages, std::function<void()> handled) override {
+    caf::anon_send(node_.node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  }
+  void keeper(Life from, KeeperMessage message) override {
+    if (const auto* order = std::get_if<keeper::Begin>(&message)) node_.on_begin(from, *order);
+    if (auto* question = std::get_if<keeper::Explain>(&message)) node_.explain(from, std::move(*question));
+  }
+  void refused(Life life) override {
+    if (life.process == node_of(node_.seat_.self.process))
+      node_.fail({ErrorCode::cluster_lost, "its node is gone", {}});
+    ProcessEvents::refused(life);
+  }
+  void heard(Life life, bool heard) override { node_.on_heard(life, heard); }
+  /// A node that cannot read our messages, or not write its own to us, wants to end the connection.
+  void unwelcome(const std::string& address, const Error& why) override {
+    if (address == node_.seat_.node_address || why.code == ErrorCode::frame_invalid) node_.fail(why);
+  }
+  /// Its work is made again by others, and supervision counts how often that is tried.
+  void broken(Life /*life*/, const Error& why) override { node_.fail(why); }
+  void turned_away(const Caller& caller, const Error& why) override {
+    node_.logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
+  }
+
+ private:
+  WorkerNode& node_;
+};
+
+class WorkerNode::ForMembership final : public MembershipPorts {
+ public:
+  explicit ForMembership(WorkerNode& node) : node_(node) {}
+
+  Instant now() override { return steady_now(); }
+  void send(SendMembership message) override { node_.transport_->send(std::move(message)); }
+  void up(const MemberUp& up) override { node_.transport_->member_up(up.life, up.endpoint); }
+  void down(const MemberDown& down) override { node_.transport_->member_down(down.life); }
+  LoadSummary load() override {
+    node_.lanes_.note_queue();
+    return load_of(node_.lanes_, node_.seat_.share);
+  }
+  void over() override {
+    node_.fail({ErrorCode::cluster_lost, "the other processes of its job took this one for dead", {}});
+  }
+
+ private:
+  WorkerNode& node_;
+};
 
 void WorkerNode::open_transport() {
   TransportSetup setup;
@@ -171,36 +230,7 @@ void WorkerNode::open_transport() {
   setup.doorbell = doorbell_;
   setup.beat = [this] { running_->beat(static_cast<std::uint32_t>(gettid())); };
   setup.beat_every = RunningPage::beat_every;
-  transport_ = open_or_end({node_}, std::move(setup), transport_events());
-}
-
-TransportEvents WorkerNode::transport_events() {
-  TransportEvents events;
-  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
-    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
-  };
-  events.keeper = [this](Life from, KeeperMessage message) {
-    if (const auto* order = std::get_if<keeper::Begin>(&message)) on_begin(from, *order);
-    if (auto* question = std::get_if<keeper::Explain>(&message)) explain(from, std::move(*question));
-  };
-  hand_rings_to(lanes_, events, logger_);
-  membership_.listen(events);
-  events.refused = [this, of_members = std::move(events.refused)](Life life) {
-    if (life.process == node_of(seat_.self.process)) fail({ErrorCode::cluster_lost, "its node is gone", {}});
-    of_members(life);
-  };
-  events.heard = [this](Life life, bool heard) { on_heard(life, heard); };
-  events.unwelcome = [this](const std::string& address, const Error& why) {
-    // A node that cannot read our messages, or not write its own to us, wants to end the connection.
-    if (address == seat_.node_address || why.code == ErrorCode::frame_invalid) fail(why);
-  };
-  // Its work is made again by others, and supervision counts how often that is tried.
-  events.broken = [this](Life, const Error& why) { fail(why); };
-  events.turned_away = [this](const Caller& caller, const Error& why) {
-    logger_->warn("{} was turned away: {}", to_string(caller.life), why.what);
-  };
-  events.log = [this](std::string_view line) { logger_->warn("{}", line); };
-  return events;
+  transport_ = open_or_end({node_}, std::move(setup), std::make_unique<OnTransport>(*this));
 }
 
 /// Comes from the node that leads the record of the job, now or later.
@@ -251,21 +281,11 @@ Life WorkerNode::cell() {
 }
 
 void WorkerNode::begin(const keeper::Begin& begin) {
-  MembershipPorts ports;
-  ports.now = steady_now;
-  ports.send = [this](SendMembership message) { transport_->send(std::move(message)); };
-  ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
-  ports.down = [this](const MemberDown& down) { transport_->member_down(down.life); };
-  ports.load = [this] {
-    lanes_.note_queue();
-    return load_of(lanes_, seat_.share);
-  };
-  ports.over = [this] {
-    fail({ErrorCode::cluster_lost, "the other processes of its job took this one for dead", {}});
-  };
   MembershipSetup setup{seat_.self, transport_->endpoint(), patience_on_one_host(), draw_number()};
   setup.options.seeds = addresses_of(begin);
-  membership_.open([&] { return system_.spawn<MembershipActor>(std::move(setup), std::move(ports), node_); });
+  membership_.open([&] {
+    return system_.spawn<MembershipActor>(std::move(setup), std::make_unique<ForMembership>(*this), node_);
+  });
 }
 
 void WorkerNode::fail(Error why) {

@@ -15,6 +15,7 @@
 #include "libdag/journal/sink.hpp"
 #include "nodes/journal/record_rings.hpp"
 #include "nodes/process/parts.hpp"
+#include "nodes/process/process_events.hpp"
 #include "nodes/transport/membership_door.hpp"
 #include "nodes/transport/transport.hpp"
 #include "nodes/workers/worker_seat.hpp"
@@ -33,11 +34,13 @@ class WorkerNode {
 
  private:
   LanesOptions lanes_options() const;
-  LaneEvents lane_events();
+  class OnLanes;
+  std::unique_ptr<LaneEvents> lane_events();
   void note(wire::JobNote what);
   [[noreturn]] void end_now(std::string_view why, int status) const;
+  class OnTransport;
+  class ForMembership;
   void open_transport();
-  TransportEvents transport_events();
   void on_begin(Life from, const keeper::Begin& order);
   void begin(const keeper::Begin& begin);
   void explain(Life from, keeper::Explain question);

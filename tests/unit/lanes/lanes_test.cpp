@@ -264,10 +264,14 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
   };
   const auto page = std::make_unique<dag::RunningPage>();
   std::atomic<int> progress_over = 0;
-  dag::LaneEvents events;
-  events.progress = [](const dag::Speaker&, double, std::string_view) {};
-  events.progress_over = [&](const dag::Speaker& by) { progress_over += by.name == "stuck" ? 1 : 100; };
-  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}, .running = page.get()}, std::move(events));
+  struct Events final : dag::LaneEvents {
+    explicit Events(std::atomic<int>& overs) : count(overs) {}
+    bool follows_progress() const override { return true; }
+    void progress_over(const dag::Speaker& by) override { count += by.name == "stuck" ? 1 : 100; }
+    std::atomic<int>& count;
+  };
+  dag::Lanes lanes({.cores = {-1}, .spin = dag::Duration{0}, .running = page.get()},
+                   std::make_unique<Events>(progress_over));
   dag::Graph graph("stuck");
   graph.task("stuck", [](dag::Context& context) {
     context.progress(0.5);
@@ -405,9 +409,12 @@ TEST_CASE("a shard that is retired while its rows run and wait is destroyed when
 
 TEST_CASE("who wants to know is told once when a lane has nothing to do") {
   std::atomic<int> told = 0;
-  dag::LaneEvents events;
-  events.dry = [&] { ++told; };
-  dag::Lanes lanes({.cores = {-1, -1}}, std::move(events));
+  struct Events final : dag::LaneEvents {
+    explicit Events(std::atomic<int>& times) : count(times) {}
+    void dry() override { ++count; }
+    std::atomic<int>& count;
+  };
+  dag::Lanes lanes({.cores = {-1, -1}}, std::make_unique<Events>(told));
   dag::Graph graph("some");
   for (int i = 0; i < 10; ++i) graph.task("one", [] { return 1; });
   CountingHome home(graph, lanes);

@@ -157,7 +157,7 @@ class TwoProcesses {
           reads_in_place(options.reads_in_place),
           links(options.links),
           lanes({.cores = std::vector<int>(options.lanes, -1), .spin = options.spin, .doorbell = bell},
-                events()),
+                std::make_unique<Events>(*this)),
           shard(std::make_shared<LaneShard>(Representation::as_needed, options.lanes)) {
       HomeOptions home_options;
       home_options.shard = index;
@@ -175,28 +175,29 @@ class TwoProcesses {
       };
       shard->reach_changed = [this] { post([this] { look_at_reach(); }); };
     }
-    LaneEvents events() {
-      LaneEvents events;
-      if (links) {
-        events.send_edges = [this](Life, std::vector<EdgeNews>&& news) {
-          told_by_link += news.size();
-          Side& other = *of.sides_[1 - index];
-          other.post(
-              [&other, from = life(index), news = std::make_shared<std::vector<EdgeNews>>(std::move(news))] {
-                other.lanes.hear(from, std::move(*news));
-              });
-        };
+    class Events final : public LaneEvents {
+     public:
+      explicit Events(Side& side) : side_(side) {}
+      bool tells_by_link() const override { return side_.links; }
+      void send_edges(Life /*to*/, std::vector<EdgeNews>&& news) override {
+        side_.told_by_link += news.size();
+        Side& other = *side_.of.sides_[1 - side_.index];
+        other.post([&other, from = life(side_.index),
+                    news = std::make_shared<std::vector<EdgeNews>>(std::move(news))] {
+          other.lanes.hear(from, std::move(*news));
+        });
       }
-      if (reads_in_place) {
-        events.returned = [to = of.hand_backs_, reader = index](Life, std::uint64_t number) {
-          return [to, reader, number] { to->from(reader, number); };
-        };
+      std::function<void()> returned(Life /*owner*/, std::uint64_t number) override {
+        if (!side_.reads_in_place) return nullptr;
+        return [to = side_.of.hand_backs_, reader = side_.index, number] { to->from(reader, number); };
       }
-      events.edge_news = [this](std::optional<Life> from, message::PredecessorEnded&& news) {
-        hear(from.value_or(life(index)), std::move(news));
-      };
-      return events;
-    }
+      void edge_news(std::optional<Life> from, message::PredecessorEnded&& news) override {
+        side_.hear(from.value_or(life(side_.index)), std::move(news));
+      }
+
+     private:
+      Side& side_;
+    };
     void begin(const message::JobState& state) {
       post([this, state] {
         home->begin(state, {});

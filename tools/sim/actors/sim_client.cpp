@@ -65,6 +65,20 @@ void SimClient::after(Duration pause, std::function<void()> what) {
 
 // ---- Links
 
+class SimClient::OnTransport final : public TransportEvents {
+ public:
+  OnTransport(SimClient& client, Link& link) : client_(client), link_(link) {}
+
+  void client(Life /*from*/, ClientMessage message) override { client_.hear(link_, message); }
+  void refused(Life life) override {
+    if (life == link_.node) client_.lose(link_);
+  }
+
+ private:
+  SimClient& client_;
+  Link& link_;
+};
+
 SimClient::Link* SimClient::open(const std::string& address) {
   for (const auto& link : links_) {
     if (!link->lost && link->address == address) return link.get();
@@ -78,13 +92,9 @@ SimClient::Link* SimClient::open(const std::string& address) {
   link->node = *node;
   link->address = address;
   link->heard = world_.events.now();
-  TransportEvents events;
-  events.client = [this, raw](Life, const ClientMessage& message) { hear(*raw, message); };
-  events.refused = [this, raw](Life life) {
-    if (life == raw->node) lose(*raw);
-  };
-  link->transport = std::make_unique<SimTransport>(
-      world_.network, link->self, "127.0.0.1:" + std::to_string(20'000 + count), std::move(events));
+  link->transport = std::make_unique<SimTransport>(world_.network, link->self,
+                                                   "127.0.0.1:" + std::to_string(20'000 + count),
+                                                   std::make_unique<OnTransport>(*this, *raw));
   link->transport->connect(address);
   links_.push_back(std::move(link));
   return raw;

@@ -42,6 +42,7 @@ class SimClient {
   std::optional<JobId> job() const { return job_; }
 
  private:
+  class OnTransport;
   enum class Phase : std::uint8_t { handle, submitting, following, searching, done };
   struct Link;
 

@@ -20,6 +20,127 @@ std::map<ProcessId, std::uint32_t> handles_in(const NodeDisk::Found& found) {
 
 }  // namespace
 
+class SimNode::ForKeeperActor final : public KeeperPorts {
+ public:
+  explicit ForKeeperActor(SimNode& node) : node_(node) {}
+
+  Instant now() override { return node_.now(); }
+  Duration since_1970() override { return node_.now().since_start; }
+  void send(Life to, ClientMessage message) override { node_.transport_->send(to, std::move(message)); }
+  void send(Life to, KeeperMessage message) override {
+    const auto* up = std::get_if<keeper::WorkerUp>(&message);
+    const bool of_others = up != nullptr && up->number == keeper::for_your_knowledge;
+    if (of_others && node_.world_.ledger.planted == PlantedAround::places_untold) return;
+    node_.transport_->send(to, std::move(message));
+  }
+  void life_at(const LifeAt& at) override { node_.transport_->member_up(at.life, at.endpoint); }
+  void forget(Life life) override { node_.transport_->forget(life); }
+  void start_process(StartProcess order) override {
+    if (!node_.over()) node_.ports_.start_process(order);
+  }
+  void stop_process(Life life) override {
+    if (!node_.over()) node_.ports_.stop_process(life);
+  }
+  Status keep_program(ProgramId program, const Blob& /*bytes*/) override {
+    node_.programs_.insert(program);
+    return Done{};
+  }
+  Blob program(ProgramId program) override {
+    return node_.programs_.contains(program) ? detail::to_blob(program.hash_low) : Blob();
+  }
+  void drop_program(ProgramId program) override { node_.programs_.erase(program); }
+  std::optional<JobDetails> details(JobId job) override { return node_.records_.details.details(job); }
+  void forget_details(JobId job) override { node_.records_.details.forget(job); }
+  void job_begins(const JobPlan& /*plan*/) override {}
+  void job_closed(JobId /*job*/) override {}
+  void job_ended(JobId /*job*/, bool /*well*/) override {}
+  void spill(client::TaskSettled /*settled*/) override {}
+  void keep_save(keeper::SaveCopy /*copy*/) override {}
+  bool read_journal(Life /*client*/, const client::AskJournal& /*what*/) override { return false; }
+  void drain(bool /*draining*/) override {}
+  void shut_down() override {}
+  void inspect(const std::function<void()>& checks) override { node_.inspect(checks); }
+
+ private:
+  SimNode& node_;
+};
+
+class SimNode::OnTransport final : public TransportEvents {
+ public:
+  explicit OnTransport(SimNode& node) : node_(node) {}
+
+  void arrived(Life from, std::vector<JobMessage> messages, std::function<void()> handled) override {
+    caf::anon_send(node_.node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  }
+  void client(Life from, ClientMessage message) override {
+    if (is_client(from.process)) tell_keeper(mail::ClientSaid{from, std::move(message)});
+  }
+  void keeper(Life from, KeeperMessage message) override {
+    tell_keeper(mail::KeeperSaid{from, std::move(message)});
+  }
+  bool copy(Life from, consensus::Addressed&& said) override {
+    if (is_node(from.process)) caf::anon_send(node_.node_, mail::CopySaid{from, std::move(said)});
+    return true;
+  }
+  void greeted(Life life, const Endpoint& endpoint, const std::string& build) override {
+    if (!is_client(life.process) && !is_node(life.process)) tell_keeper(mail::Greeted{life, endpoint, build});
+  }
+  void heard(Life life, bool heard) override {
+    if (silences_.note(life, heard))
+      tell_keeper(mail::KeeperSaid{node_.self_, keeper::Unheard{{}, silences_.lives()}});
+  }
+  void membership(Life from, MembershipMessage message) override {
+    if (node_.membership_) caf::anon_send(node_.membership_, mail::Heard{from, std::move(message)});
+  }
+  void disconnected(Life life) override {
+    if (is_node(life.process)) caf::anon_send(node_.membership_, mail::LinkBroken{life});
+  }
+  void refused(Life life) override {
+    if (is_node(life.process)) caf::anon_send(node_.membership_, mail::LinkRefused{life});
+    if (is_client(life.process)) tell_keeper(mail::Gone{life});
+  }
+  void remark(std::string_view line) override { node_.remark(line); }
+
+ private:
+  template <class Mail>
+  void tell_keeper(Mail mail) {
+    caf::anon_send(node_.keeper_, std::move(mail));
+  }
+
+  SimNode& node_;
+  Silences silences_;
+};
+
+class SimNode::ForMembership final : public MembershipPorts {
+ public:
+  explicit ForMembership(SimNode& node) : node_(node) {}
+
+  Instant now() override { return node_.now(); }
+  void send(SendMembership message) override { node_.transport_->send(message); }
+  void up(const MemberUp& up) override { node_.transport_->member_up(up.life, up.endpoint); }
+  void down(const MemberDown& down) override {
+    node_.world_.ledger.saw("node down: " + std::string(name(down.why)));
+    node_.transport_->member_down(down.life);
+  }
+  void view(std::vector<Claim> members, Hearings heard) override {
+    caf::anon_send(node_.keeper_, mail::Nodes{std::move(members), std::move(heard)});
+  }
+  LoadSummary load() override {
+    const std::uint32_t lanes = node_.options_.lanes;
+    LoadSummary load;
+    load.disk = node_.disk_.id();
+    load.devices.push_back(
+        {"cpu", lanes, lanes, std::uint64_t{1} << 34, std::uint64_t{1} << 34, Duration{0}});
+    return load;
+  }
+  void over() override {
+    node_.after(Duration{0}, [&node = node_] { node.ports_.over(); });
+  }
+
+ private:
+  SimNode& node_;
+};
+
 SimNode::SimNode(SimWorld world, Life self, std::string address, const SimNodeOptions& options,
                  NodeDisk& disk, std::set<ProgramId>& programs, NodePorts ports)
     : SimProcess(world, self),
@@ -44,8 +165,9 @@ SimNode::SimNode(SimWorld world, Life self, std::string address, const SimNodeOp
   node.logs = std::move(found.logs);
   node.forgotten = std::move(found.forgotten);
   node_ = host_.system().spawn<NodeActor>(std::move(node), lanes_, std::move(outside), records_);
-  keeper_ = host_.system().spawn<KeeperActor>(std::move(keeper), keeper_ports(), node_);
-  open(std::move(address), transport_events());
+  keeper_ =
+      host_.system().spawn<KeeperActor>(std::move(keeper), std::make_unique<ForKeeperActor>(*this), node_);
+  open(std::move(address), std::make_unique<OnTransport>(*this));
   caf::anon_send(node_, mail::Recover{});
   start_membership();
 }
@@ -86,104 +208,12 @@ void SimNode::write_soon() {
   });
 }
 
-KeeperPorts SimNode::keeper_ports() {
-  KeeperPorts ports;
-  ports.drain = [](bool) {};
-  ports.now = [this] { return now(); };
-  ports.since_1970 = [this] { return now().since_start; };
-  ports.send_client = [this](Life to, ClientMessage message) { transport_->send(to, std::move(message)); };
-  ports.send_keeper = [this](Life to, KeeperMessage message) {
-    const auto* up = std::get_if<keeper::WorkerUp>(&message);
-    const bool of_others = up != nullptr && up->number == keeper::for_your_knowledge;
-    if (of_others && world_.ledger.planted == PlantedAround::places_untold) return;
-    transport_->send(to, std::move(message));
-  };
-  ports.life_at = [this](const LifeAt& at) { transport_->member_up(at.life, at.endpoint); };
-  ports.forget = [this](Life life) { transport_->forget(life); };
-  ports.start_process = [this](const StartProcess& order) {
-    if (!over()) ports_.start_process(order);
-  };
-  ports.stop_process = [this](Life life) {
-    if (!over()) ports_.stop_process(life);
-  };
-  ports.keep_program = [this](ProgramId program, const Blob&) -> Status {
-    programs_.insert(program);
-    return Done{};
-  };
-  ports.program = [this](ProgramId program) {
-    return programs_.contains(program) ? detail::to_blob(program.hash_low) : Blob();
-  };
-  ports.drop_program = [this](ProgramId program) { programs_.erase(program); };
-  ports.details = [this](JobId job) { return records_.details.details(job); };
-  ports.forget_details = [this](JobId job) { records_.details.forget(job); };
-  ports.job_begins = [](const JobPlan&) {};
-  ports.job_closed = [](JobId) {};
-  ports.job_ended = [](JobId, bool) {};
-  ports.shut_down = [] {};
-  ports.inspect = [this](const std::function<void()>& checks) { inspect(checks); };
-  return ports;
-}
-
-TransportEvents SimNode::transport_events() {
-  TransportEvents events;
-  if (world_.ledger.print) events.remark = [this](std::string_view line) { remark(line); };
-  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
-    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
-  };
-  events.client = [this](Life from, ClientMessage message) {
-    if (is_client(from.process)) caf::anon_send(keeper_, mail::ClientSaid{from, std::move(message)});
-  };
-  events.keeper = [this](Life from, KeeperMessage message) {
-    caf::anon_send(keeper_, mail::KeeperSaid{from, std::move(message)});
-  };
-  events.copy = [this](Life from, consensus::Addressed said) {
-    if (is_node(from.process)) caf::anon_send(node_, mail::CopySaid{from, std::move(said)});
-  };
-  events.greeted = [this](Life life, const Endpoint& endpoint, const std::string& build) {
-    if (!is_client(life.process) && !is_node(life.process))
-      caf::anon_send(keeper_, mail::Greeted{life, endpoint, build});
-  };
-  events.heard = [this, silences = Silences()](Life life, bool heard) mutable {
-    if (silences.note(life, heard))
-      caf::anon_send(keeper_, mail::KeeperSaid{self_, keeper::Unheard{{}, silences.lives()}});
-  };
-  events.membership = [this](Life from, MembershipMessage message) {
-    if (membership_) caf::anon_send(membership_, mail::Heard{from, std::move(message)});
-  };
-  events.disconnected = [this](Life life) {
-    if (is_node(life.process)) caf::anon_send(membership_, mail::LinkBroken{life});
-  };
-  events.refused = [this](Life life) {
-    if (is_node(life.process)) caf::anon_send(membership_, mail::LinkRefused{life});
-    if (is_client(life.process)) caf::anon_send(keeper_, mail::Gone{life});
-  };
-  return events;
-}
-
 void SimNode::start_membership() {
-  MembershipPorts ports;
-  ports.now = [this] { return now(); };
-  ports.send = [this](const SendMembership& message) { transport_->send(message); };
-  ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
-  ports.down = [this](const MemberDown& down) {
-    world_.ledger.saw("node down: " + std::string(name(down.why)));
-    transport_->member_down(down.life);
-  };
-  ports.view = [this](std::vector<Claim> members, Hearings heard) {
-    caf::anon_send(keeper_, mail::Nodes{std::move(members), std::move(heard)});
-  };
-  ports.load = [this] {
-    LoadSummary load;
-    load.disk = disk_.id();
-    load.devices.push_back(
-        {"cpu", options_.lanes, options_.lanes, std::uint64_t{1} << 34, std::uint64_t{1} << 34, Duration{0}});
-    return load;
-  };
-  ports.over = [this] { after(Duration{0}, [this] { ports_.over(); }); };
   MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), world_.random.next()};
   setup.options.seeds = options_.addresses;
   setup.tells_loads = false;
-  membership_ = host_.system().spawn<MembershipActor>(std::move(setup), std::move(ports), keeper_);
+  membership_ = host_.system().spawn<MembershipActor>(std::move(setup),
+                                                      std::make_unique<ForMembership>(*this), keeper_);
 }
 
 void SimNode::process_started(Life life) { caf::anon_send(keeper_, mail::ProcessStarted{life, 1}); }

@@ -42,8 +42,9 @@ class SimNode final : public SimProcess {
 
  private:
   RecordPorts record_ports();
-  KeeperPorts keeper_ports();
-  TransportEvents transport_events();
+  class ForKeeperActor;
+  class ForMembership;
+  class OnTransport;
   void start_membership();
   void write_soon();
   void end_actors() override;

@@ -41,8 +41,9 @@ class SimProcess {
   void after(Duration pause, std::function<void()> what);
 
  protected:
-  void open(std::string address, TransportEvents events) {
-    transport_ = std::make_unique<SimTransport>(world_.network, self_, std::move(address), std::move(events));
+  void open(std::string address, std::unique_ptr<TransportEvents> events) {
+    transport_ = std::make_unique<SimTransport>(world_.network, self_, std::move(address), std::move(events),
+                                                world_.ledger.print);
   }
   Duration millis(std::uint64_t least, std::uint64_t most) {
     return std::chrono::microseconds(1000 * least + world_.random.below(1000 * (most - least) + 1));

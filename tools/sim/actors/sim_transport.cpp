@@ -19,8 +19,13 @@ Blob as_bytes(wire::Operation operation) {
 
 }  // namespace
 
-SimTransport::SimTransport(Network& network, Life self, std::string address, TransportEvents events)
-    : network_(network), self_(self), endpoint_{address, address}, events_(std::move(events)) {
+SimTransport::SimTransport(Network& network, Life self, std::string address,
+                           std::unique_ptr<TransportEvents> events, bool remarks)
+    : network_(network),
+      self_(self),
+      endpoint_{address, address},
+      events_(std::move(events)),
+      remarks_(remarks) {
   network_.join(self_, std::move(address), *this);
 }
 
@@ -75,7 +80,7 @@ void SimTransport::member_down(Life life) {
   dead_.insert(life);
   known_.erase(life);
   waiting_.erase(life);
-  if (events_.life_over) events_.life_over(life);
+  events_->life_over(life);
 }
 
 void SimTransport::forget(Life life) {
@@ -84,15 +89,15 @@ void SimTransport::forget(Life life) {
 }
 
 void SimTransport::disconnected(Life life) {
-  if (!dead_.contains(life) && events_.disconnected) events_.disconnected(life);
+  if (!dead_.contains(life)) events_->disconnected(life);
 }
 
 void SimTransport::refused(Life life) {
-  if (!dead_.contains(life) && events_.refused) events_.refused(life);
+  if (!dead_.contains(life)) events_->refused(life);
 }
 
 void SimTransport::heard(Life life, bool heard) {
-  if (!closed_ && !dead_.contains(life) && events_.heard) events_.heard(life, heard);
+  if (!closed_ && !dead_.contains(life)) events_->heard(life, heard);
 }
 
 void SimTransport::arrived(Life from, const std::string& address, const Blob& frame) {
@@ -108,36 +113,36 @@ void SimTransport::arrived(Life from, const std::string& address, const Blob& fr
 }
 
 void SimTransport::remark(Life from, const JobMessage& message) const {
-  if (!events_.remark) return;
+  if (!remarks_) return;
   std::string line = to_string(from) + " -> " + to_string(self_) + " " + std::string(name(message)) + " of " +
                      to_string(job_of(message));
   if (const auto named = shard_epoch_of(message))
     line += " shard " + std::to_string(named->shard) + " epoch " + to_string(named->epoch);
-  events_.remark(line);
+  events_->remark(line);
 }
 
 void SimTransport::hand_on(Life from, const std::string& address, wire::Operation& operation) {
   if (auto* message = std::get_if<JobMessage>(&operation)) {
     remark(from, *message);
     auto* ended = std::get_if<message::PredecessorEnded>(message);
-    if (auto news = ended != nullptr && events_.edges ? told_by_lane(*ended) : std::nullopt) {
+    if (auto news = ended != nullptr && events_->has_lanes() ? told_by_lane(*ended) : std::nullopt) {
       std::vector<EdgeNews> edges;
       edges.push_back(*std::move(news));
-      return events_.edges(from, std::move(edges));
+      return events_->edges(from, std::move(edges));
     }
     std::vector<JobMessage> messages;
     messages.push_back(std::move(*message));
-    events_.arrived(from, std::move(messages), [] {});
+    events_->arrived(from, std::move(messages), [] {});
   } else if (auto* membership = std::get_if<MembershipMessage>(&operation)) {
-    if (events_.membership) events_.membership(from, std::move(*membership));
+    events_->membership(from, std::move(*membership));
   } else if (auto* client = std::get_if<ClientMessage>(&operation)) {
-    if (events_.client) events_.client(from, std::move(*client));
+    events_->client(from, std::move(*client));
   } else if (auto* keeper = std::get_if<KeeperMessage>(&operation)) {
-    if (events_.keeper) events_.keeper(from, std::move(*keeper));
+    events_->keeper(from, std::move(*keeper));
   } else if (auto* copy = std::get_if<consensus::Addressed>(&operation)) {
-    if (events_.copy) events_.copy(from, std::move(*copy));
+    events_->copy(from, std::move(*copy));
   } else if (std::holds_alternative<wire::Handshake>(operation)) {
-    if (events_.greeted) events_.greeted(from, {address, address}, "sim");
+    events_->greeted(from, {address, address}, "sim");
   }
 }
 

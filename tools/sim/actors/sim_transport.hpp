@@ -14,7 +14,9 @@ namespace dag::sim {
 
 class SimTransport final : public Listener {
  public:
-  SimTransport(Network& network, Life self, std::string address, TransportEvents events);
+  /// With `remarks` each message that arrives is one.
+  SimTransport(Network& network, Life self, std::string address, std::unique_ptr<TransportEvents> events,
+               bool remarks = false);
   ~SimTransport() override { close(); }
   SimTransport(const SimTransport&) = delete;
   SimTransport& operator=(const SimTransport&) = delete;
@@ -46,7 +48,8 @@ class SimTransport final : public Listener {
   Network& network_;
   const Life self_;
   const Endpoint endpoint_;
-  TransportEvents events_;
+  const std::unique_ptr<TransportEvents> events_;
+  const bool remarks_;
   bool closed_ = false;
   std::set<Life> known_, dead_;
   std::map<Life, std::deque<Blob>> waiting_;  ///< for lives that are not known yet

@@ -61,32 +61,63 @@ SimLanesPorts SimWorker::lane_ports() {
   return ports;
 }
 
-TransportEvents SimWorker::transport_events() {
-  TransportEvents events;
-  if (world_.ledger.print) events.remark = [this](std::string_view line) { remark(line); };
-  events.arrived = [this](Life from, std::vector<JobMessage> messages, std::function<void()> handled) {
-    caf::anon_send(node_, mail::Arrived{from, std::move(messages), std::move(handled)});
-  };
-  events.keeper = [this](Life from, const KeeperMessage& message) {
-    if (const auto* order = std::get_if<keeper::Begin>(&message)) on_begin(from, *order);
-  };
-  events.heard = [this](Life life, bool heard) {
-    if (silences_.note(life, heard)) say_unheard();
-  };
-  events.edges = [this](Life from, std::vector<EdgeNews>&& news) {
-    for (EdgeNews& one : news) lanes_.hear(from, std::move(one));
-  };
-  events.membership = [this](Life from, MembershipMessage message) {
-    if (membership_) caf::anon_send(membership_, mail::Heard{from, std::move(message)});
-  };
-  events.disconnected = [this](Life life) {
-    if (membership_) caf::anon_send(membership_, mail::LinkBroken{life});
-  };
-  events.refused = [this](Life life) {
-    if (life == its_node_) fail("its node is gone");
-    if (membership_) caf::anon_send(membership_, mail::LinkRefused{life});
-  };
-  return events;
+class SimWorker::OnTransport final : public TransportEvents {
+ public:
+  explicit OnTransport(SimWorker& worker) : worker_(worker) {}
+
+  void arrived(Life from, std::vector<JobMessage> messages, std::function<void()> handled) override {
+    caf::anon_send(worker_.node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  }
+  void keeper(Life from, KeeperMessage message) override {
+    if (const auto* order = std::get_if<keeper::Begin>(&message)) worker_.on_begin(from, *order);
+  }
+  void heard(Life life, bool heard) override {
+    if (worker_.silences_.note(life, heard)) worker_.say_unheard();
+  }
+  bool has_lanes() const override { return true; }
+  void edges(Life from, std::vector<EdgeNews>&& news) override {
+    for (EdgeNews& one : news) worker_.lanes_.hear(from, std::move(one));
+  }
+  void membership(Life from, MembershipMessage message) override {
+    if (worker_.membership_) caf::anon_send(worker_.membership_, mail::Heard{from, std::move(message)});
+  }
+  void disconnected(Life life) override {
+    if (worker_.membership_) caf::anon_send(worker_.membership_, mail::LinkBroken{life});
+  }
+  void refused(Life life) override {
+    if (life == worker_.its_node_) worker_.fail("its node is gone");
+    if (worker_.membership_) caf::anon_send(worker_.membership_, mail::LinkRefused{life});
+  }
+  void remark(std::string_view line) override { worker_.remark(line); }
+
+ private:
+  SimWorker& worker_;
+};
+
+class SimWorker::ForMembership final : public MembershipPorts {
+ public:
+  explicit ForMembership(SimWorker& worker) : worker_(worker) {}
+
+  Instant now() override { return worker_.now(); }
+  void send(SendMembership message) override { worker_.transport_->send(message); }
+  void up(const MemberUp& up) override { worker_.transport_->member_up(up.life, up.endpoint); }
+  void down(const MemberDown& down) override { worker_.transport_->member_down(down.life); }
+  LoadSummary load() override {
+    const SimLanes& lanes = worker_.lanes_;
+    LoadSummary load;
+    load.devices.push_back({"cpu", static_cast<std::uint32_t>(lanes.count()), lanes.idle(),
+                            std::uint64_t{1} << 30, std::uint64_t{1} << 30, Duration{0}});
+    load.tasks_ready = static_cast<std::uint32_t>(lanes.queued());
+    return load;
+  }
+  void over() override { worker_.fail("the other processes of its job took this one for dead"); }
+
+ private:
+  SimWorker& worker_;
+};
+
+std::unique_ptr<TransportEvents> SimWorker::transport_events() {
+  return std::make_unique<OnTransport>(*this);
 }
 
 /// As WorkerNode: takes orders of any present or later leader of the job's record.
@@ -105,22 +136,10 @@ void SimWorker::say_unheard() {
 }
 
 void SimWorker::begin(const keeper::Begin& order) {
-  MembershipPorts ports;
-  ports.now = [this] { return now(); };
-  ports.send = [this](const SendMembership& message) { transport_->send(message); };
-  ports.up = [this](const MemberUp& up) { transport_->member_up(up.life, up.endpoint); };
-  ports.down = [this](const MemberDown& down) { transport_->member_down(down.life); };
-  ports.load = [this] {
-    LoadSummary load;
-    load.devices.push_back({"cpu", static_cast<std::uint32_t>(lanes_.count()), lanes_.idle(),
-                            std::uint64_t{1} << 30, std::uint64_t{1} << 30, Duration{0}});
-    load.tasks_ready = static_cast<std::uint32_t>(lanes_.queued());
-    return load;
-  };
-  ports.over = [this] { fail("the other processes of its job took this one for dead"); };
   MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), world_.random.next()};
   setup.options.seeds = addresses_of(order);
-  membership_ = host_.system().spawn<MembershipActor>(std::move(setup), std::move(ports), node_);
+  membership_ =
+      host_.system().spawn<MembershipActor>(std::move(setup), std::make_unique<ForMembership>(*this), node_);
 }
 
 /// It ends by itself when it is its turn again: not in the middle of an actor's step.

@@ -34,7 +34,9 @@ class SimWorker final : public SimProcess {
 
  private:
   SimLanesPorts lane_ports();
-  TransportEvents transport_events();
+  class OnTransport;
+  class ForMembership;
+  std::unique_ptr<TransportEvents> transport_events();
   void say_hello();
   void on_begin(Life from, const keeper::Begin& order);
   void begin(const keeper::Begin& order);

@@ -31,16 +31,7 @@ class SpokenNode {
     setup.self = {ProcessId{id}, {1}};
     setup.cluster = cluster;
     setup.sockets.listen = {"127.0.0.1", 0};
-    TransportEvents events;
-    events.arrived = [](Life, const std::vector<JobMessage>&, const std::function<void()>& handled) {
-      handled();
-    };
-    events.client = [this](Life from, const ClientMessage& message) { said(from, message); };
-    events.disconnected = events.refused = [](Life) {};
-    events.unwelcome = [](const std::string&, const Error&) {};
-    events.turned_away = [](const Caller&, const Error&) {};
-    events.log = [](std::string_view) {};
-    transport_ = Transport::open(std::move(setup), std::move(events)).value_or_throw();
+    transport_ = Transport::open(std::move(setup), std::make_unique<Events>(*this)).value_or_throw();
     transport_->begin();
     NodeInfo info;
     info.life = {ProcessId{id}, {1}};
@@ -78,6 +69,15 @@ class SpokenNode {
   }
 
  private:
+  class Events final : public TransportEvents {
+   public:
+    explicit Events(SpokenNode& node) : node_(node) {}
+    void client(Life from, ClientMessage message) override { node_.said(from, message); }
+
+   private:
+    SpokenNode& node_;
+  };
+
   template <class Message>
   std::vector<Message> all() const {
     std::vector<Message> found;

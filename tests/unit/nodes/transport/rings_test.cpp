@@ -15,17 +15,15 @@ namespace {
 const Life here{{0}, {1}}, there{{1}, {1}};
 
 /// A side, and its messages that the other side has not heard yet.
-struct Side {
+struct Side : TransportEvents {
   explicit Side(bool shares = true)
       : rings(shares ? std::make_shared<ring::Doorbell>(ring::Doorbell::create(7).value_or_throw()) : nullptr,
-              events, [this](Life, RingMessage message) { said.push_back(std::move(message)); }) {
-    events.ring_up = [this](Life, std::shared_ptr<ring::RingCarrier> up) { carrier = std::move(up); };
-    events.ring_down = [this](Life) { carrier.reset(), ++downs; };
-    events.log = [this](std::string_view line) { warnings.emplace_back(line); };
-    events.remark = [this](std::string_view line) { remarks.emplace_back(line); };
-  }
+              *this, [this](Life, RingMessage message) { said.push_back(std::move(message)); }) {}
+  void ring_up(Life, std::shared_ptr<ring::RingCarrier> up) override { carrier = std::move(up); }
+  void ring_down(Life) override { carrier.reset(), ++downs; }
+  void log(std::string_view line) override { warnings.emplace_back(line); }
+  void remark(std::string_view line) override { remarks.emplace_back(line); }
 
-  TransportEvents events;
   std::deque<RingMessage> said;
   std::shared_ptr<ring::RingCarrier> carrier;
   int downs = 0;

@@ -24,38 +24,8 @@ class Process {
     setup.self = self;
     setup.sockets.listen = net::parse_address(listen).value_or_throw();
     setup.cluster = cluster;
-    TransportEvents events;
-    events.membership = [this](Life, MembershipMessage message) {
-      const std::lock_guard lock(mutex_);
-      heard_.push_back(std::move(message));
-      changed_.notify_all();
-    };
-    events.arrived = [](Life, const std::vector<JobMessage>&, const std::function<void()>& handled) {
-      handled();
-    };
-    events.disconnected = events.refused = [this](Life life) {
-      const std::lock_guard lock(mutex_);
-      lost_.push_back(life);
-      changed_.notify_all();
-    };
-    events.note = [this](Life, wire::JobNote note) {
-      const std::lock_guard lock(mutex_);
-      notes_.push_back(std::move(note.text));
-      changed_.notify_all();
-    };
-    events.broken = [this](Life life, const Error& why) {
-      const std::lock_guard lock(mutex_);
-      broken_.emplace_back(life, why);
-      changed_.notify_all();
-    };
-    events.unwelcome = [this](const std::string&, const Error& why) {
-      const std::lock_guard lock(mutex_);
-      unwelcome_.push_back(why);
-      changed_.notify_all();
-    };
-    events.turned_away = [](const Caller&, const Error&) {};
-    events.log = [](std::string_view) {};
-    transport = std::move(Transport::open(std::move(setup), std::move(events))).value_or_throw();
+    transport =
+        std::move(Transport::open(std::move(setup), std::make_unique<Events>(*this))).value_or_throw();
     if (begins) transport->begin();
   }
   Claim claim() const { return {self_, MemberState::alive, 1, transport->endpoint(), {}}; }
@@ -93,6 +63,36 @@ class Process {
   std::unique_ptr<Transport> transport;
 
  private:
+  class Events final : public TransportEvents {
+   public:
+    explicit Events(Process& process) : process_(process) {}
+    void membership(Life, MembershipMessage message) override {
+      keep([&] { process_.heard_.push_back(std::move(message)); });
+    }
+    void disconnected(Life life) override {
+      keep([&] { process_.lost_.push_back(life); });
+    }
+    void refused(Life life) override { disconnected(life); }
+    void note(Life, wire::JobNote said) override {
+      keep([&] { process_.notes_.push_back(std::move(said.text)); });
+    }
+    void broken(Life life, const Error& why) override {
+      keep([&] { process_.broken_.emplace_back(life, why); });
+    }
+    void unwelcome(const std::string&, const Error& why) override {
+      keep([&] { process_.unwelcome_.push_back(why); });
+    }
+
+   private:
+    template <class Add>
+    void keep(Add&& add) {
+      const std::lock_guard lock(process_.mutex_);
+      add();
+      process_.changed_.notify_all();
+    }
+    Process& process_;
+  };
+
   template <class Condition>
   bool waits(Condition condition) {
     std::unique_lock lock(mutex_);

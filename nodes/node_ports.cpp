@@ -1,0 +1,105 @@
+// The world of a node's lanes, transport and membership: each port is a class of its own.
+
+#include "nodes/node.hpp"
+#include "nodes/process/build_id.hpp"
+#include "nodes/process/job_notes.hpp"
+
+namespace dag {
+
+class Node::OnLanes final : public LaneEvents {
+ public:
+  explicit OnLanes(Node& node) : node_(node) {}
+
+  bool tells_by_link() const override { return true; }
+  void send_edges(Life to, std::vector<EdgeNews>&& news) override {
+    node_.transport_->send(to, std::move(news));
+  }
+  std::function<void()> returned(Life owner, std::uint64_t number) override {
+    return node_.transport_->hands_back(owner, number);
+  }
+  void dry() override { caf::anon_send(node_.node_, mail::Dry{}); }
+  void edge_news(std::optional<Life> from, message::PredecessorEnded&& news) override {
+    caf::anon_send(node_.node_, mail::Arrived{from.value_or(node_.self_), {std::move(news)}, [] {}});
+  }
+  void log(const Speaker& by, std::string_view line) override {
+    node_.note(note_by(by, wire::JobNote::Kind::log, line));
+  }
+  bool follows_progress() const override { return true; }
+  void progress(const Speaker& by, double fraction, std::string_view text) override {
+    node_.note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
+  }
+  void stuck(const OutputName& /*attempt*/, bool /*charged*/, std::string_view why) override {
+    node_.logger_->error(
+        "{}; it cannot be ended here, so its task waits: only a worker process ends for that (a cluster, or "
+        "--dag-isolate)",
+        why);
+  }
+
+ private:
+  Node& node_;
+};
+
+std::unique_ptr<LaneEvents> Node::lane_events() { return std::make_unique<OnLanes>(*this); }
+
+class Node::OnTransport final : public ProcessEvents {
+ public:
+  explicit OnTransport(Node& node)
+      : ProcessEvents(node.membership_, node.lanes_, node.logger_), node_(node) {}
+
+  void arrived(Life from, std::vector<JobMessage> messages, std::function<void()> handled) override {
+    caf::anon_send(node_.node_, mail::Arrived{from, std::move(messages), std::move(handled)});
+  }
+  void note(Life /*from*/, wire::JobNote note) override { node_.tell(event_of(std::move(note))); }
+  void unwelcome(const std::string& address, const Error& why) override {
+    node_.logger_->info("{} does not want us: {}", address, why.what);
+    if (node_.place_->rank != 0 && address == net::to_string(node_.place_->first)) node_.fail(why);
+  }
+  void turned_away(const Caller& caller, const Error& why) override { node_.on_turned_away(caller, why); }
+  void broken(Life /*life*/, const Error& why) override { node_.fail(why); }
+
+ private:
+  Node& node_;
+};
+
+class Node::ForMembership final : public MembershipPorts {
+ public:
+  explicit ForMembership(Node& node) : node_(node) {}
+
+  Instant now() override { return steady_now(); }
+  void send(SendMembership message) override { node_.transport_->send(std::move(message)); }
+  void up(const MemberUp& up) override { node_.transport_->member_up(up.life, up.endpoint); }
+  void down(const MemberDown& down) override { node_.on_member_down(down); }
+  LifeEnd end_of(Life life) override { return node_.running_->end_of(life.process.value); }
+  LoadSummary load() override { return load_of(node_.lanes_, node_.share()); }
+  void view(std::vector<Claim> members, Hearings /*heard*/) override { node_.on_view(members); }
+  void over() override {
+    node_.fail({ErrorCode::cluster_lost, "the other processes took this one for dead, and go on without it",
+                "it did not answer for seconds: was it stopped, or the machine asleep?"});
+  }
+
+ private:
+  Node& node_;
+};
+
+void Node::open_transport() {
+  TransportSetup setup;
+  setup.self = self_;
+  setup.cluster = place_->cluster;
+  if (place_->rank == 0) {
+    if (setup.cluster == ClusterId{}) setup.cluster = {draw_number()};
+    setup.sockets.listen = place_->first;
+  }
+  setup.build = build_of_this_process();
+  setup.doorbell = doorbell_;
+  transport_ = open_or_end({node_}, std::move(setup), std::make_unique<OnTransport>(*this));
+}
+
+void Node::start_membership() {
+  MembershipSetup setup{self_, transport_->endpoint(), patience_on_one_host(), draw_number()};
+  if (place_->rank != 0) setup.options.seeds = {net::to_string(place_->first)};
+  membership_.open([&] {
+    return system_.spawn<MembershipActor>(std::move(setup), std::make_unique<ForMembership>(*this), node_);
+  });
+}
+
+}  // namespace dag
