@@ -163,7 +163,7 @@ void Cell::settle_step(const RipeStep& step, std::map<std::uint32_t, message::Se
 }
 
 std::uint64_t Cell::by_first_try(Epoch epoch, const message::TaskBits& tasks) const {
-  if (is_planted(options_.planted, Planted::cut_not_closed)) return tasks.bits;
+  if (is_planted(options_.planted, PlantedInCell::cut_not_closed)) return tasks.bits;
   const auto known = first_try_.find(epoch);
   const std::size_t word = tasks.first.index / 64;
   std::uint64_t found = 0;
@@ -180,7 +180,7 @@ std::uint64_t Cell::by_first_try(Epoch epoch, const message::TaskBits& tasks) co
 }
 
 bool Cell::by(const OutputName& name) const {
-  if (is_planted(options_.planted, Planted::cut_not_closed)) return true;
+  if (is_planted(options_.planted, PlantedInCell::cut_not_closed)) return true;
   const auto settled = settled_.find(name.task);
   if (settled != settled_.end()) return settled->second.record.attempt == name.attempt;
   return name.attempt.number == 1 && by_first_try(name.attempt.epoch, message::bit_of(name.task)) != 0;
@@ -237,7 +237,7 @@ void Cell::tell_listeners(const OutcomeRecord& said, std::map<std::uint32_t, mes
 }
 
 void Cell::forget_tries(TaskId task) {
-  if (!is_planted(options_.planted, Planted::settled_tries_kept)) {
+  if (!is_planted(options_.planted, PlantedInCell::settled_tries_kept)) {
     tried_.erase(task);
     started_.erase(task);
   }

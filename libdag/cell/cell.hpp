@@ -36,7 +36,6 @@
 #include "libdag/cell/snapshot.hpp"
 #include "libdag/job/effects.hpp"
 #include "libdag/job/messages.hpp"
-#include "libdag/job/planted.hpp"
 #include "libdag/journal/sink.hpp"
 
 namespace dag {
@@ -45,6 +44,18 @@ namespace dag {
 struct ClientId {
   std::uint64_t value = 0;
   auto operator<=>(const ClientId&) const = default;
+};
+
+/// Bugs that the simulator must find: each leaves out one rule of cells.
+enum class PlantedInCell : std::uint8_t {
+  nothing,
+  leader_silent,          ///< a new leader does not repeat what the former one may have left unsaid
+  dead_come_back,         ///< a life that the cell found dead is taken again
+  snapshot_forgets_said,  ///< a snapshot lacks reports that are not recorded yet
+  snapshot_forgets_dead,  ///< a snapshot lacks the dead
+  cut_not_closed,         ///< outcomes are recorded before their predecessors
+  // Only check_invariants sees these.
+  settled_tries_kept,  ///< the cell remembers tries and starts of tasks that are settled
 };
 
 struct CellOptions {
@@ -61,7 +72,7 @@ struct CellOptions {
   /// A plan up to this size is sent to all members; a larger one only on request.
   std::size_t small_plan_bytes_max = std::size_t{32} << 10;
   /// For the simulator's own test: the rule that is broken on purpose.
-  Planted planted = Planted::nothing;
+  PlantedInCell planted = PlantedInCell::nothing;
 };
 
 /// A task that the client follows is settled. The value is inside the record, or the holders have it

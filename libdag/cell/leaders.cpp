@@ -49,7 +49,7 @@ void Cell::lead(const command::Lead& word, std::uint32_t term, Instant now) {
 /// Repeats all messages that the former leader may not have sent, except the state and the plan: a process
 /// without the plan asks for it when it hears of the state.
 void Cell::say_again() {
-  if (is_planted(options_.planted, Planted::leader_silent)) return;
+  if (is_planted(options_.planted, PlantedInCell::leader_silent)) return;
   std::vector<message::Settled> news(plan_->shards);
   for (const auto& [task, shards] : listeners_) {
     const auto record = settled({0, task});
@@ -100,7 +100,7 @@ CellSnapshot Cell::snapshot() const {
                       steps_.taken(shard),
                       steps_.waiting(shard),
                       {}};
-    if (is_planted(options_.planted, Planted::snapshot_forgets_said)) one.waiting.clear();
+    if (is_planted(options_.planted, PlantedInCell::snapshot_forgets_said)) one.waiting.clear();
     each_settled(shard, [&](const OutcomeRecord& record, Life home) {
       one.settled.push_back({record, home});
     });
@@ -117,7 +117,7 @@ CellSnapshot Cell::snapshot() const {
   whole.started.assign(started_.begin(), started_.end());
   whole.kept.assign(kept_.begin(), kept_.end());
   whole.cancelled.assign(cancelled_.begin(), cancelled_.end());
-  if (!is_planted(options_.planted, Planted::snapshot_forgets_dead)) {
+  if (!is_planted(options_.planted, PlantedInCell::snapshot_forgets_dead)) {
     for (const auto& [process, incarnation] : gone_) whole.gone.push_back({process, incarnation});
   }
   whole.closed = closed_;

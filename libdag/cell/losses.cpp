@@ -39,7 +39,7 @@ void Cell::on_lives_up(const std::vector<Life>& lives, Instant now) {
 bool Cell::is_new(Life life) const {
   const auto dead = gone_.find(life.process);
   const bool died = dead != gone_.end() && life.incarnation <= dead->second;
-  if (died && !is_planted(options_.planted, Planted::dead_come_back)) return false;
+  if (died && !is_planted(options_.planted, PlantedInCell::dead_come_back)) return false;
   return std::none_of(state_.lives.begin(), state_.lives.end(), [&](Life known) {
     return known.process == life.process && known.incarnation >= life.incarnation;
   });

@@ -45,7 +45,7 @@ void ActorCalls::add(RowIndex call, const std::set<RowIndex>& behind) {
   Actor& actor = actors_[number_of(call)];
   std::size_t at = actor.calls.size();
   while (at > actor.next && behind.contains(actor.calls[at - 1])) --at;
-  if (is_planted(planted_, Planted::calls_out_of_order) && at > actor.next + 1) --at;
+  if (is_planted(planted_, PlantedInHome::calls_out_of_order) && at > actor.next + 1) --at;
   actor.calls.insert(at, call);
 }
 

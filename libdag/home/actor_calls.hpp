@@ -30,7 +30,7 @@ class ActorCalls {
     RowIndex last_ended() const { return next > 0 ? calls[next - 1] : no_row; }
   };
 
-  ActorCalls(const HomeRows& rows, const detail::Fragment& graph, bool several_shards, Planted planted)
+  ActorCalls(const HomeRows& rows, const detail::Fragment& graph, bool several_shards, PlantedInHome planted)
       : rows_(rows), graph_(graph), several_shards_(several_shards), planted_(planted) {}
 
   /// Adds the actors of the graph whose calls are ours. Their calls follow by add().
@@ -62,7 +62,7 @@ class ActorCalls {
   const HomeRows& rows_;
   const detail::Fragment& graph_;
   const bool several_shards_;
-  const Planted planted_;
+  const PlantedInHome planted_;
   std::vector<Actor> actors_;
   std::map<std::uint32_t, std::uint32_t> number_by_index_;
   std::vector<std::vector<std::uint32_t>> groups_;

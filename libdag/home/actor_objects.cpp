@@ -67,7 +67,7 @@ ActorStep ActorObjects::step(std::uint32_t number, const std::vector<Life>& plac
   if (actor.approved == no_row && !is_wanted(number) && !comes_along(number)) return {};
   if (!actor.place || !alive(*actor.place)) find_place(number, places);
   if (!actor.alive) return make_object(number);
-  if (is_planted(options_.planted, Planted::replay_skipped)) actor.applied = calls.next;
+  if (is_planted(options_.planted, PlantedInHome::replay_skipped)) actor.applied = calls.next;
   const bool grown_now = calls.next_call() != no_row && rows_.is(calls.next_call(), flag::grown);
   const std::size_t until = calls.next + (grown_now ? 1 : 0);
   while (actor.applied < until && !to_replay(number, calls.calls[actor.applied])) ++actor.applied;

@@ -197,7 +197,7 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
     stopped_is_gone(row, from, record.attempt);
     if (of_earlier_home) earlier.came_back(record.name());
     const auto out = handed_out.find(row);
-    const bool any = is_planted(options.planted, Planted::given_up_counts);
+    const bool any = is_planted(options.planted, PlantedInHome::given_up_counts);
     if (out != handed_out.end() &&
         (any || (out->second.id == record.attempt && out->second.runner == from))) {
       const std::uint32_t word_attempt = out->second.word_attempt;

@@ -133,7 +133,8 @@ void Home::Impl::give_checkpoint(RowIndex row, const Policy& policy, std::uint32
   if (found == checkpoints.end()) return;
   for (auto one = found->second.rbegin(); one != found->second.rend(); ++one) {
     const bool fits = one->record.inputs == lend.attempt.inputs && names_hold(one->record.inputs);
-    if (one->holders.empty() || (!fits && !is_planted(options.planted, Planted::checkpoint_of_other_inputs)))
+    if (one->holders.empty() ||
+        (!fits && !is_planted(options.planted, PlantedInHome::checkpoint_of_other_inputs)))
       continue;
     lend.wanted.push_back({detail::none, one->record.name(), options.shard, one->holders});
     return say(lend.attempt.task, lend.attempt.id, [] { return recorded::Restored{}; });

@@ -38,7 +38,7 @@ void Home::Impl::decide(RowIndex row) {
   if (is(row, flag::member) && waits_for_group(row)) return hold(row, HeldFor::group);
   if (is_call(row) && calls.actor_of(row).next_call() != row) return hold(row, HeldFor::actors_turn);
   if (ends_without_start(row)) return;
-  if (!inputs_settled(row) && !is_planted(options.planted, Planted::effects_early)) {
+  if (!inputs_settled(row) && !is_planted(options.planted, PlantedInHome::effects_early)) {
     ledger.press();
     return hold(row, HeldFor::settled_inputs);
   }

@@ -239,7 +239,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
     table[row].output.clear();
   }
   if (settled && !is(row, flag::settled)) set(row, flag::settled);
-  if (first || is_planted(options.planted, Planted::edge_counted_twice)) {
+  if (first || is_planted(options.planted, PlantedInHome::edge_counted_twice)) {
     set(row, flag::noted);
     each_out(row, [&](detail::EdgeKind, RowIndex successor) {
       if (successor == no_row) return;
@@ -251,7 +251,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
     Word changed = word(row);  // A ghost that ended: lanes leave its word alone.
     changed.outcome = record.outcome;
     table[row].word.store(changed.packed(), std::memory_order_release);
-    if (!is_planted(options.planted, Planted::mismatch_ignored)) reset_from({row});
+    if (!is_planted(options.planted, PlantedInHome::mismatch_ignored)) reset_from({row});
   }
   if (settled) {
     each_out(row, [&](detail::EdgeKind, RowIndex successor) {

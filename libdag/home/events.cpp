@@ -72,7 +72,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
   stopped_are_lost(leases_over);
   attempts_lost(leases_over);
   outputs.lives_changed();
-  if (!is_planted(options.planted, Planted::digest_waited_for)) {
+  if (!is_planted(options.planted, PlantedInHome::digest_waited_for)) {
     for (const RowIndex row : digests.lives_left(state.lives)) to_send.push_back(row);
   }
   tell_new_homes(before);
@@ -90,7 +90,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
 void Home::Impl::attempts_lost(Instant leases_over) {
   std::vector<RowIndex> lost;
   for (const auto& [row, out] : handed_out) {
-    if (!alive(out.runner) && !is_planted(options.planted, Planted::loss_ignored)) lost.push_back(row);
+    if (!alive(out.runner) && !is_planted(options.planted, PlantedInHome::loss_ignored)) lost.push_back(row);
   }
   for (const RowIndex row : lost) {
     if (is_exclusive(row)) {

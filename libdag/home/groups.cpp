@@ -71,7 +71,7 @@ bool Home::Impl::waits_for_group(RowIndex member) {
 }
 
 void Home::Impl::look_again_at(const TaskGroup& group) {
-  if (is_planted(options.planted, Planted::gang_waits_on)) return;
+  if (is_planted(options.planted, PlantedInHome::gang_waits_on)) return;
   to_decide.insert(to_decide.end(), group.members.begin(), group.members.end());
 }
 
@@ -118,7 +118,7 @@ void Home::Impl::tell_group(GroupMemberDown down) {
   if (const auto* restart = std::get_if<RestartChildren>(&verdict)) {
     const std::string why = name + " starts again with " + describe(down.row);
     stop_member(down.row, why);  // A crash may be told when the next attempt runs already.
-    if (is_planted(options.planted, Planted::gang_goes_on)) return;
+    if (is_planted(options.planted, PlantedInHome::gang_goes_on)) return;
     for (const ChildId stopped : restart->stop) stop_member(group.members[stopped.value], why);
   }
 }

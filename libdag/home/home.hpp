@@ -33,14 +33,13 @@
 #include <variant>
 #include <vector>
 
-#include "libdag/base/planted.hpp"
+#include "libdag/home/planted.hpp"
 #include "libdag/job/attempt.hpp"
 #include "libdag/job/effects.hpp"
 #include "libdag/job/explained.hpp"
 #include "libdag/job/held_outputs.hpp"
 #include "libdag/job/lane_report.hpp"
 #include "libdag/job/messages.hpp"
-#include "libdag/job/planted.hpp"
 #include "libdag/job/spawn_credit.hpp"
 #include "libdag/journal/sink.hpp"
 #include "libdag/placement/choose_process.hpp"
@@ -66,7 +65,7 @@ struct HomeOptions {
   std::uint32_t lanes = 1;
   std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;
   /// For the simulator's own test: the rule that is broken on purpose.
-  Planted planted = Planted::nothing;
+  PlantedInHome planted = PlantedInHome::nothing;
   /// The job is stopped after this many rollbacks of job actors without success.
   std::uint32_t rollbacks_max = 1000;
   /// Lease of processes that run exclusive tasks.

@@ -157,7 +157,7 @@ std::vector<Ledger::Entry> Ledger::withdraw(const std::set<RowIndex>& rows) {
 
 void Ledger::add(const message::Settled& message) {
   if (message.to <= position_) return;
-  if (is_planted(planted_, Planted::overlap_refused) && message.from < position_) return;
+  if (is_planted(planted_, PlantedInHome::overlap_refused) && message.from < position_) return;
   // A new leader says again, as one, all that was said before.
   message::Settled& known = ahead_[message.from];
   if (message.to > known.to) known = message;

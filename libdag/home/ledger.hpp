@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "libdag/base/check.hpp"
+#include "libdag/home/planted.hpp"
 #include "libdag/job/messages.hpp"
-#include "libdag/job/planted.hpp"
 #include "libdag/rows/row_table.hpp"
 
 namespace dag {
@@ -47,7 +47,7 @@ class Ledger {
     std::vector<Step> steps;
   };
 
-  Ledger(Duration interval, Planted planted) : interval_(interval), planted_(planted) {}
+  Ledger(Duration interval, PlantedInHome planted) : interval_(interval), planted_(planted) {}
 
   // ---- Rows that the cell has to hear of
   void add_row() { ++rows_own_; }
@@ -134,7 +134,7 @@ class Ledger {
   void free_recorded();
 
   const Duration interval_;
-  const Planted planted_;
+  const PlantedInHome planted_;
   std::uint64_t rows_own_ = 0;
   std::uint64_t rows_said_ = 0;           ///< in cuts that left
   std::deque<Cut> cuts_;                  ///< that have not left; the last one is being filled

@@ -31,7 +31,7 @@ bool Home::Impl::may_start(RowIndex row) {
 
 /// For an exclusive row that would be run now, or again.
 bool Home::Impl::waits_for_leases(RowIndex row) {
-  if (is_planted(options.planted, Planted::lease_not_waited_for)) return false;
+  if (is_planted(options.planted, PlantedInHome::lease_not_waited_for)) return false;
   return starts.waits_for_lease({row, again.contains(row), earlier.still_runs(row, state.lives)}, now);
 }
 

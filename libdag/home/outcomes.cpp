@@ -34,7 +34,7 @@ bool Home::Impl::simple(RowIndex row) const {
 /// Takes the row into the cut that is being filled.
 void Home::Impl::put(RowIndex row, bool growth) {
   const bool needs = is(row, flag::elsewhere) && (growth || !is(row, flag::by_order)) &&
-                     !is_planted(options.planted, Planted::needs_forgotten);
+                     !is_planted(options.planted, PlantedInHome::needs_forgotten);
   // A save may be left out at each step.
   if (is(row, flag::wanted) || (is(row, flag::presses) && (!is_save(row) || borders.is_made(row))))
     ledger.press();
@@ -147,7 +147,7 @@ void Home::Impl::put_tried(RowIndex row) { ledger.put_tried(row, {table.id(row),
 
 void Home::Impl::put_started(RowIndex row) {
   starts.begin(row);
-  if (is_planted(options.planted, Planted::start_unrecorded)) return to_decide.push_back(row);
+  if (is_planted(options.planted, PlantedInHome::start_unrecorded)) return to_decide.push_back(row);
   ledger.put_started(row, table.id(row));
 }
 
@@ -270,7 +270,7 @@ void Home::Impl::flush() {
 
 /// The cell has another leader, which may lack reports to the former one that were not recorded.
 void Home::Impl::say_again() {
-  if (is_planted(options.planted, Planted::not_said_again)) return;
+  if (is_planted(options.planted, PlantedInHome::not_said_again)) return;
   if (const message::Outcomes* last = ledger.unanswered()) send(state.cell, *last);
   if (failure) send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, *failure});
 }
@@ -285,7 +285,7 @@ void Home::Impl::withdraw(RowIndex changed) {
     if (is(successor, flag::by_order) && !growing) return;
     if (is(successor, flag::sent | flag::grown_sent)) users.insert(successor);
   });
-  if (users.empty() || is_planted(options.planted, Planted::not_withdrawn)) return;
+  if (users.empty() || is_planted(options.planted, PlantedInHome::not_withdrawn)) return;
   for (const Ledger::Entry entry : ledger.withdraw(users)) {
     unset(entry.row, flag::left | (entry.growth ? flag::grown_sent : flag::sent));
     to_send.push_back(entry.row);

@@ -16,7 +16,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   state = new_state;
   places = message::lives_that_run(state);
   starts.recounted(state.lives, now + reissue_after(options.lease));
-  const bool nobody = is_planted(options.planted, Planted::no_recount);
+  const bool nobody = is_planted(options.planted, PlantedInHome::no_recount);
   recount.emplace(nobody ? std::set<Life>{} : std::set<Life>(assign.asked.begin(), assign.asked.end()));
   recount->lives_left(state.lives);  // The state may be newer than the assignment.
   add_graph();
@@ -128,13 +128,14 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
   for (const message::Tried& tried : assign.tried) {
     const RowIndex row = table.find(tried.task);
     // An unknown row was spawned by an attempt that does not count.
-    if (row == no_row || is_planted(options.planted, Planted::tries_forgotten)) continue;
+    if (row == no_row || is_planted(options.planted, PlantedInHome::tries_forgotten)) continue;
     tries[row].failed = tried.failed;
     table.apply(row, Watched{});  // It is not for a lane alone: its kernel is told which try it is.
   }
   for (const TaskId task : assign.started) {
     const RowIndex row = table.find(task);
-    if (row != no_row && !is_planted(options.planted, Planted::starts_forgotten)) starts.begun_before(row);
+    if (row != no_row && !is_planted(options.planted, PlantedInHome::starts_forgotten))
+      starts.begun_before(row);
   }
   on_crashes(nullptr);
   recount_if_complete();
@@ -283,7 +284,8 @@ bool Home::Impl::adopt(RowIndex row) {
   const auto worth = [](const Offer& offer) { return offer.running ? 0 : offer.bytes ? 2 : 1; };
   const Offer* best = nullptr;
   for (const Offer& offer : offered) {
-    const bool fits = names_hold(offer.record.inputs) || is_planted(options.planted, Planted::running_twice);
+    const bool fits =
+        names_hold(offer.record.inputs) || is_planted(options.planted, PlantedInHome::running_twice);
     if (!alive(offer.from) || !fits || untold(offer)) continue;
     if (offer.running && earlier.is_back(offer.record.name())) continue;
     if (best == nullptr || worth(*best) < worth(offer)) best = &offer;

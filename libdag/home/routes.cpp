@@ -39,7 +39,7 @@ void Home::Impl::note_ghost(RowIndex row) {
   if (is(row, flag::let_go)) table[row].output.clear();  // Nobody waited for it any more.
   each_out(row, [&](detail::EdgeKind kind, RowIndex successor) {
     if (successor == no_row) return;
-    if (kind != EdgeKind::strong || is_planted(options.planted, Planted::ghost_counted_twice))
+    if (kind != EdgeKind::strong || is_planted(options.planted, PlantedInHome::ghost_counted_twice))
       satisfy(successor);
   });
 }
@@ -156,7 +156,7 @@ std::vector<std::pair<RowIndex, std::uint32_t>> Home::Impl::change_routes() {
     if (routes.to[shard].epoch != wanted[shard].epoch) name_ghosts_of(shard);
   }
   const bool any_lost = std::find(lost.begin(), lost.end(), true) != lost.end();
-  if (any_lost && !is_planted(options.planted, Planted::told_is_told)) {
+  if (any_lost && !is_planted(options.planted, PlantedInHome::told_is_told)) {
     for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
       if (table[row].ghost || !table[row].told) continue;
       for (const std::uint32_t shard : foreign_shards(row)) {

@@ -213,7 +213,7 @@ void Home::Impl::end_head(RowIndex head, RowIndex tail) {
 /// The part does not exist any more: another attempt of its parent counts. Calls that it made of job actors
 /// have changed states that nobody may see.
 void Home::Impl::vanish(std::uint32_t part, std::set<RowIndex>& touched) {
-  if (is_planted(options.planted, Planted::orphan_settles)) return;
+  if (is_planted(options.planted, PlantedInHome::orphan_settles)) return;
   std::vector<std::uint32_t> stack{part};
   while (!stack.empty()) {
     const std::uint32_t number = stack.back();

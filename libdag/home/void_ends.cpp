@@ -115,7 +115,7 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   pauses.cancel(row);
   digests.forget(row);
   outputs.forget_copy(row);
-  if (!is_planted(options.planted, Planted::told_twice_by_lanes)) table[row].told_by_home = true;
+  if (!is_planted(options.planted, PlantedInHome::told_twice_by_lanes)) table[row].told_by_home = true;
   table[row].told = false;
   if (is(row, flag::noted)) --counts.ended;
   const auto known = facts.find(row);

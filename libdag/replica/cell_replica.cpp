@@ -86,7 +86,7 @@ void CellReplica::install(const consensus::Snapshot& snapshot) {
   options.self = options_.self;
   options.seed = state.plan->seed;
   options.small_plan_bytes_max = options_.small_plan_bytes_max;
-  options.planted = options_.planted;
+  options.planted = options_.planted_in_cell;
   cell_ = std::make_unique<Cell>(options, state, records_);
   applied_ = snapshot.index;
   applied_bytes_ = 0;
@@ -96,7 +96,7 @@ void CellReplica::install(const consensus::Snapshot& snapshot) {
 
 /// The cell has heard of the death, so no leader has to tell it.
 void CellReplica::forget_known_ends() {
-  if (is_planted(options_.planted, Planted::known_deaths_kept)) return;
+  if (is_planted(options_.planted, PlantedInReplica::known_deaths_kept)) return;
   std::erase_if(ends_, [&](const auto& end) { return !is_member(end.first); });
 }
 
@@ -169,7 +169,7 @@ void CellReplica::elected(Instant now) {
   for (const auto& [process, incarnation] : down_) {
     if (!ends_.contains({process, incarnation})) word.down.push_back({process, incarnation});
   }
-  if (is_planted(options_.planted, Planted::leads_too_early)) leads_ = true;
+  if (is_planted(options_.planted, PlantedInReplica::leads_too_early)) leads_ = true;
   const auto propose = [&](CellCommand command) { log_.propose(written(command), now); };
   propose(std::move(word));
   for (const auto& [life, how] : ends_) propose(command::LifeDown{life, how});
@@ -249,7 +249,7 @@ bool CellReplica::is_member(Life life) const { return message::is_alive(cell_->s
 
 /// This process may have come when they had died already. Of a process that is up again, it knows at once.
 void CellReplica::bury_unknown(Instant now) {
-  if (is_planted(options_.planted, Planted::unknown_stay)) return;
+  if (is_planted(options_.planted, PlantedInReplica::unknown_stay)) return;
   const bool all_are_known = now - elected_at_ >= options_.unknown_for;
   const std::vector<Life> lives = cell_->state().lives;
   for (const Life life : lives) {

@@ -30,6 +30,15 @@
 
 namespace dag {
 
+/// Bugs that the simulator must find: each leaves out one rule of replicas of a cell.
+enum class PlantedInReplica : std::uint8_t {
+  nothing,
+  leads_too_early,  ///< a leader answers before entries of earlier leaders are applied
+  unknown_stay,     ///< lives that died before the leader could know them stay members
+  // Only check_invariants sees these.
+  known_deaths_kept,  ///< a copy keeps ends of lives that its cell has buried
+};
+
 struct CellReplicaOptions {
   Life self;
   consensus::ReplicaOptions log;
@@ -50,7 +59,8 @@ struct CellReplicaOptions {
   Duration unknown_for = std::chrono::seconds(1);
   const wire::CodeMap* codes = &wire::CodeMap::of_this_process();
   /// For the simulator's own test: the rule that is broken on purpose.
-  Planted planted = Planted::nothing;
+  PlantedInReplica planted = PlantedInReplica::nothing;
+  PlantedInCell planted_in_cell = PlantedInCell::nothing;
 };
 
 /// To the replica of the same cell at that process.

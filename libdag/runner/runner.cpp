@@ -102,7 +102,7 @@ void Runner::on_message(Life from, const JobMessage& any, Instant now) {
     seek(name, replicate->shard, replicate->holders, now);
   } else if (const auto* fetch = std::get_if<message::Fetch>(&any)) {
     auto found = held_.find(fetch->name);
-    if (found == held_.end() && is_planted(options_.planted, Planted::fetch_mixes_attempts)) {
+    if (found == held_.end() && is_planted(options_.planted, PlantedInRunner::fetch_mixes_attempts)) {
       found = held_.lower_bound({fetch->name.task, {}});
       if (found != held_.end() && found->first.task != fetch->name.task) found = held_.end();
     }
@@ -167,12 +167,12 @@ void Runner::stop(const message::Stop& order) {
   const auto found = attempts_.find(order.name);
   const bool runs = found != attempts_.end() && found->second.started;
   if (found != attempts_.end()) {
-    if (!is_planted(options_.planted, Planted::stopped_attempt_waits)) stop_waiting(order.name);
+    if (!is_planted(options_.planted, PlantedInRunner::stopped_attempt_waits)) stop_waiting(order.name);
     if (runs) {
       stopping_[order.name] = {order.shard, needs_lease(found->second)};
       effects_.emplace_back(StopAttempt{order.name.task, order.name.attempt});
     }
-    if (!is_planted(options_.planted, Planted::stop_forgotten)) attempts_.erase(found);
+    if (!is_planted(options_.planted, PlantedInRunner::stop_forgotten)) attempts_.erase(found);
   }
   if (!runs && !stopping_.contains(order.name)) say_stopped(order.name, order.shard);
 }
@@ -190,7 +190,7 @@ void Runner::say_stopped(const OutputName& name, std::uint32_t shard) {
 void Runner::take(const message::Lend& lend, Instant now) {
   const OutputName name{lend.attempt.task, lend.attempt.id};
   if (!accepted_[lend.shard][lend.epoch].insert(name).second &&
-      !is_planted(options_.planted, Planted::attempt_accepted_twice)) {
+      !is_planted(options_.planted, PlantedInRunner::attempt_accepted_twice)) {
     return;
   }
   Taken& taken = attempts_[name];
@@ -221,7 +221,7 @@ void Runner::start_if_complete(Taken& taken, Instant now) {
   if (taken.started || !taken.open.empty()) return;
   const Attempt& attempt = taken.lend.attempt;
   if (attempt.call != detail::CallKind::ordinary &&
-      !is_planted(options_.planted, Planted::generation_ignored)) {
+      !is_planted(options_.planted, PlantedInRunner::generation_ignored)) {
     // A job actor's object is made by one attempt, and only that making is meant by the calls that name it.
     AttemptId& newest = generations_[attempt.actor];
     if (attempt.call == detail::CallKind::create) {
@@ -268,12 +268,12 @@ void Runner::look_at_lease(Instant now) {
     wanted = true;
     if (!runs) runs = name.task;
   }
-  if (runs && !lease_.held(now) && !is_planted(options_.planted, Planted::lease_not_looked_at)) {
+  if (runs && !lease_.held(now) && !is_planted(options_.planted, PlantedInRunner::lease_not_looked_at)) {
     effects_.emplace_back(LeaseLost{*runs});
     return lease_.want(false);
   }
   under_lease_ = runs.has_value();
-  lease_.want(wanted || is_planted(options_.planted, Planted::lease_kept));
+  lease_.want(wanted || is_planted(options_.planted, PlantedInRunner::lease_kept));
   ask_for_lease(now);
 }
 
@@ -406,7 +406,7 @@ std::optional<Instant> Runner::wake_at() const {
   std::optional<Instant> at;
   if (!ends_.empty()) at = ends_leave_at_;
   if (const auto ask_at = lease_.ask_at()) {
-    const bool ends = under_lease_ && !is_planted(options_.planted, Planted::lease_not_looked_at);
+    const bool ends = under_lease_ && !is_planted(options_.planted, PlantedInRunner::lease_not_looked_at);
     const Instant look_at = ends ? std::min(*ask_at, lease_.over_at()) : *ask_at;
     if (!at || look_at < *at) at = look_at;
   }

@@ -32,18 +32,29 @@
 #include "libdag/job/explained.hpp"
 #include "libdag/job/held_outputs.hpp"
 #include "libdag/job/messages.hpp"
-#include "libdag/job/planted.hpp"
 #include "libdag/journal/sink.hpp"
 #include "libdag/placement/duration_predictor.hpp"
 #include "libdag/supervision/lease.hpp"
 
 namespace dag {
 
+/// Bugs that the simulator must find: each leaves out one rule of runners.
+enum class PlantedInRunner : std::uint8_t {
+  nothing,
+  attempt_accepted_twice,  ///< a repeated Lend is run again
+  generation_ignored,      ///< an old call is run on a restored actor
+  lease_not_looked_at,     ///< a process whose lease is over goes on
+  fetch_mixes_attempts,    ///< a process without the output that is asked for gives that of another attempt
+  stop_forgotten,          ///< a runner keeps an attempt that was stopped before a lane had begun it
+  lease_kept,              ///< a process renews its lease when nothing runs under it any more
+  // Only check_invariants sees these.
+  released_bytes_counted,  ///< bytes of released outputs count as held
+  stopped_attempt_waits,   ///< a stopped attempt goes on waiting for its inputs
+};
+
 struct RunnerOptions {
   Life self;
-  Planted planted = Planted::nothing;
-  /// Fetches of one process under way at a time; the others wait their turn.
-  std::uint32_t fetches_max = 64;
+  PlantedInRunner planted = PlantedInRunner::nothing;
   /// A question that is not answered is asked again after this time.
   Duration ask_again = std::chrono::milliseconds(500);
   std::size_t digest_at_once_bytes_max = dag::digest_at_once_bytes_max;

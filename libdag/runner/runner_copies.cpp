@@ -54,7 +54,7 @@ void Runner::on_digest(const OutputName& name, std::uint64_t digest) {
 void Runner::let_go(const OutputName& name) {
   const auto found = held_.find(name);
   if (found == held_.end()) return;
-  if (!is_planted(options_.planted, Planted::released_bytes_counted))
+  if (!is_planted(options_.planted, PlantedInRunner::released_bytes_counted))
     bytes_held_ -= found->second.bytes.size_bytes();
   held_.erase(found);
 }

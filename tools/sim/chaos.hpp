@@ -22,7 +22,7 @@ inline constexpr std::uint32_t chaos_nodes_min = 4;
 
 struct ChaosOptions {
   bool cells = false;  ///< cells_world
-  Planted planted = Planted::nothing;
+  PlantedBugs planted = {};
   bool trace = false;
   Case about;  ///< parts left out of the seed; its number is ignored
   ChaosSize size;
@@ -253,7 +253,9 @@ inline ChaosResult chaos(std::uint64_t seed, const ChaosOptions& options = {}) {
   WorldOptions world_options = options.cells ? cells_world(seed) : chaos_world(seed);
   if (options.size.nodes > 0) set_nodes(world_options, options.size.nodes);
   leave_out(options.about, world_options);
-  world_options.planted = world_options.replica.planted = options.planted;
+  world_options.planted = options.planted;
+  world_options.replica.planted = options.planted.replica;
+  world_options.replica.planted_in_cell = options.planted.cell;
   world_options.trace = options.trace;
   World world(world_options, *program);
   try {

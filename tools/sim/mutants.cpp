@@ -10,50 +10,51 @@ const std::vector<Mutant>& mutants() {
     std::vector<Mutant> list;
     // Not no_recount: reports that nobody waited for are merged when they come, so it costs attempts that
     // would have been taken over, and nothing else (tests/unit/home/losses_test.cpp).
-#define IN_JOBS(bug) list.push_back({#bug, "jobs", Planted::bug, consensus::Planted::nothing, {}})
-    IN_JOBS(edge_counted_twice);
-    IN_JOBS(mismatch_ignored);
-    IN_JOBS(needs_forgotten);
-    IN_JOBS(not_withdrawn);
-    IN_JOBS(running_twice);
-    IN_JOBS(attempt_accepted_twice);
-    IN_JOBS(generation_ignored);
-    IN_JOBS(replay_skipped);
-    IN_JOBS(effects_early);
-    IN_JOBS(loss_ignored);
-    IN_JOBS(tries_forgotten);
-    IN_JOBS(ghost_counted_twice);
-    IN_JOBS(digest_waited_for);
-    IN_JOBS(old_news_by_lanes);
-    IN_JOBS(told_twice_by_lanes);
-    IN_JOBS(told_is_told);
-    IN_JOBS(starts_forgotten);
-    IN_JOBS(start_unrecorded);
-    IN_JOBS(checkpoint_of_other_inputs);
-    IN_JOBS(lease_not_waited_for);
-    IN_JOBS(lease_not_looked_at);
-    IN_JOBS(gang_goes_on);
-    IN_JOBS(gang_waits_on);
-    IN_JOBS(stragglers_overlooked);
-    IN_JOBS(fetch_mixes_attempts);
-    IN_JOBS(calls_out_of_order);
-    IN_JOBS(orphan_settles);
-    IN_JOBS(given_up_counts);
-    IN_JOBS(cut_not_closed);
-    IN_JOBS(stop_forgotten);
-    IN_JOBS(lease_kept);
-#undef IN_JOBS
-#define IN_CELLS(bug) list.push_back({#bug, "cells", Planted::bug, consensus::Planted::nothing, {}})
-    IN_CELLS(not_said_again);
-    IN_CELLS(overlap_refused);
-    IN_CELLS(leader_silent);
-    IN_CELLS(leads_too_early);
-    IN_CELLS(dead_come_back);
-    IN_CELLS(unknown_stay);
-    IN_CELLS(snapshot_forgets_said);
-    IN_CELLS(snapshot_forgets_dead);
-#undef IN_CELLS
-#define IN_LOG(bug) list.push_back({#bug, "log", Planted::nothing, consensus::Planted::bug, {}})
+#define IN(machine, bugs, bug, world) list.push_back({#bug, world, {.machine = bugs::bug}})
+    IN(home, PlantedInHome, edge_counted_twice, "jobs");
+    IN(home, PlantedInHome, mismatch_ignored, "jobs");
+    IN(home, PlantedInHome, needs_forgotten, "jobs");
+    IN(home, PlantedInHome, not_withdrawn, "jobs");
+    IN(home, PlantedInHome, running_twice, "jobs");
+    IN(runner, PlantedInRunner, attempt_accepted_twice, "jobs");
+    list.push_back(
+        {"generation_ignored",
+         "jobs",
+         {.runner = PlantedInRunner::generation_ignored, .lanes = PlantedInLanes::generation_ignored}});
+    IN(home, PlantedInHome, replay_skipped, "jobs");
+    IN(home, PlantedInHome, effects_early, "jobs");
+    IN(home, PlantedInHome, loss_ignored, "jobs");
+    IN(home, PlantedInHome, tries_forgotten, "jobs");
+    IN(home, PlantedInHome, ghost_counted_twice, "jobs");
+    IN(home, PlantedInHome, digest_waited_for, "jobs");
+    list.push_back({"old_news_by_lanes", "jobs", {.lanes = PlantedInLanes::old_news}});
+    IN(home, PlantedInHome, told_twice_by_lanes, "jobs");
+    IN(home, PlantedInHome, told_is_told, "jobs");
+    IN(home, PlantedInHome, starts_forgotten, "jobs");
+    IN(home, PlantedInHome, start_unrecorded, "jobs");
+    IN(home, PlantedInHome, checkpoint_of_other_inputs, "jobs");
+    IN(home, PlantedInHome, lease_not_waited_for, "jobs");
+    IN(runner, PlantedInRunner, lease_not_looked_at, "jobs");
+    IN(home, PlantedInHome, gang_goes_on, "jobs");
+    IN(home, PlantedInHome, gang_waits_on, "jobs");
+    IN(lanes, PlantedInLanes, stragglers_overlooked, "jobs");
+    IN(runner, PlantedInRunner, fetch_mixes_attempts, "jobs");
+    IN(home, PlantedInHome, calls_out_of_order, "jobs");
+    IN(home, PlantedInHome, orphan_settles, "jobs");
+    IN(home, PlantedInHome, given_up_counts, "jobs");
+    IN(cell, PlantedInCell, cut_not_closed, "jobs");
+    IN(runner, PlantedInRunner, stop_forgotten, "jobs");
+    IN(runner, PlantedInRunner, lease_kept, "jobs");
+    IN(home, PlantedInHome, not_said_again, "cells");
+    IN(home, PlantedInHome, overlap_refused, "cells");
+    IN(cell, PlantedInCell, leader_silent, "cells");
+    IN(replica, PlantedInReplica, leads_too_early, "cells");
+    IN(cell, PlantedInCell, dead_come_back, "cells");
+    IN(replica, PlantedInReplica, unknown_stay, "cells");
+    IN(cell, PlantedInCell, snapshot_forgets_said, "cells");
+    IN(cell, PlantedInCell, snapshot_forgets_dead, "cells");
+#undef IN
+#define IN_LOG(bug) list.push_back({#bug, "log", {.log = consensus::Planted::bug}})
     IN_LOG(vote_before_written);
     IN_LOG(ack_before_written);
     IN_LOG(own_disk_not_waited_for);
@@ -79,18 +80,13 @@ const std::vector<Mutant>& mutants() {
     IN_LOG(hands_over_early);
     IN_LOG(hands_over_for_ever);
 #undef IN_LOG
-#define INSIDE(bug, world) list.push_back({#bug, world, Planted::bug, consensus::Planted::nothing, {}, true})
-    INSIDE(released_bytes_counted, "jobs");
-    INSIDE(stopped_attempt_waits, "jobs");
-    INSIDE(settled_tries_kept, "cells");
-    INSIDE(known_deaths_kept, "cells");
+#define INSIDE(machine, bugs, bug, world) list.push_back({#bug, world, {.machine = bugs::bug}, {}, true})
+    INSIDE(runner, PlantedInRunner, released_bytes_counted, "jobs");
+    INSIDE(runner, PlantedInRunner, stopped_attempt_waits, "jobs");
+    INSIDE(cell, PlantedInCell, settled_tries_kept, "cells");
+    INSIDE(replica, PlantedInReplica, known_deaths_kept, "cells");
+    INSIDE(log, consensus::Planted, flight_counted_twice, "log");
 #undef INSIDE
-    list.push_back({"flight_counted_twice",
-                    "log",
-                    Planted::nothing,
-                    consensus::Planted::flight_counted_twice,
-                    {},
-                    true});
     return list;
   }();
   return all;
@@ -99,10 +95,10 @@ const std::vector<Mutant>& mutants() {
 std::optional<Found> find(const Mutant& mutant, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     ChaosOptions options;
-    options.planted = mutant.in_jobs;
+    options.planted = mutant.planted;
     options.cells = mutant.world == "cells";
     const ChaosResult result = mutant.run              ? mutant.run(seed)
-                               : mutant.world == "log" ? log_chaos(seed, mutant.in_log)
+                               : mutant.world == "log" ? log_chaos(seed, mutant.planted.log)
                                                        : chaos(seed, options);
     if (!result.violation.empty()) return Found{seed, result.violation};
   }

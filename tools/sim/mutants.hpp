@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "libdag/base/planted.hpp"
-#include "libdag/consensus/replica.hpp"
-#include "libdag/home/home.hpp"
+#include "tools/sim/planted.hpp"
 #include "tools/sim/result.hpp"
 
 namespace dag::sim {
@@ -17,8 +16,7 @@ namespace dag::sim {
 struct Mutant {
   std::string name;
   std::string world;  ///< "jobs", "cells", "log" or "actors": whose seeds find it
-  Planted in_jobs = Planted::nothing;
-  consensus::Planted in_log = consensus::Planted::nothing;
+  PlantedBugs planted = {};
   /// For a mutant of another world: runs a seed with it.
   std::function<ChaosResult(std::uint64_t seed)> run = {};
   /// Nothing outside the machine shows it: only check_invariants finds it.

@@ -58,7 +58,7 @@ World::World(WorldOptions options, Program& program)
     begin_replicas();
   } else {
     CellOptions cell{life_of(0), options.seed, options.cell_runs};
-    cell.planted = options.planted;
+    cell.planted = options.planted.cell;
     cell.small_plan_bytes_max = options.small_plan_bytes_max;
     cell_ = std::make_unique<Cell>(cell, plan_, sink());
     cell_->begin(lives, {}, clock_of(0));
@@ -111,7 +111,7 @@ void World::start_process(std::uint32_t index, std::uint32_t incarnation) {
   process = Process{};
   process.life = {ProcessId{index}, Incarnation{incarnation}};
   process.up = true;
-  RunnerOptions options{process.life, options_.planted};
+  RunnerOptions options{process.life, options_.planted.runner};
   options.lanes = options_.lanes;
   options.lease = options_.lease;
   if (options_.digests_behind) options.digest_at_once_bytes_max = 0;

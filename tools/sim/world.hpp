@@ -16,6 +16,7 @@
 #include "tools/sim/cuts.hpp"
 #include "tools/sim/events.hpp"
 #include "tools/sim/gang_watch.hpp"
+#include "tools/sim/planted.hpp"
 #include "tools/sim/program.hpp"
 #include "tools/sim/result.hpp"
 #include "tools/sim/rings.hpp"
@@ -95,7 +96,7 @@ struct WorldOptions {
   Instant calm_at = Instant{std::chrono::seconds(2)};
   Duration patience = std::chrono::seconds(30);  ///< after calm_at, until the job must have ended: L1
   std::uint64_t events_max = 3'000'000;
-  Planted planted = Planted::nothing;
+  PlantedBugs planted = {};
   /// Some kernels give another value with each attempt: then no oracle knows the result, but each settled
   /// value must be the one that the settled values of its inputs give.
   bool varying = false;
@@ -187,8 +188,7 @@ class World {
   const std::optional<Error>& stopped() const { return stopped_; }
   std::uint64_t events = 0;
   std::map<std::string, std::uint64_t> seen;  ///< how often what happened: coverage
-  std::uint64_t outputs_peak = 0;
-  std::set<TaskId> cancel_after;  ///< tests: cancels these when anything has settled
+  std::set<TaskId> cancel_after;              ///< tests: cancels these when anything has settled
   // With a pace:
   std::vector<Carried> carried;   ///< by process
   std::uint64_t graph_bytes = 0;  ///< sent to all before they begin, which takes no time here

@@ -115,7 +115,7 @@ bool World::hear_edge(Process& process, HomeBox& box, EdgeNews& news) {
         process.queue.push_back({news.shard, ready, nullptr});
       },
       [&](RowIndex held) { box.report.decide.push_back(held); },
-      is_planted(options_.planted, Planted::old_news_by_lanes));
+      is_planted(options_.planted.lanes, PlantedInLanes::old_news));
   if (arrival == Arrival::false_news) throw Violation("a lane told what no lane can mean");
   if (arrival == Arrival::for_home) return false;
   ++seen["ghost ended by a lane"];
@@ -419,9 +419,9 @@ void World::begin_attempt(Process& process, const Work& work) {
     self = &made;
   } else if (attempt.call != detail::CallKind::ordinary) {
     const auto found = process.actors.find(attempt.actor);
-    const bool right =
-        found != process.actors.end() && (found->second.first == attempt.generation ||
-                                          is_planted(options_.planted, Planted::generation_ignored));
+    const bool right = found != process.actors.end() &&
+                       (found->second.first == attempt.generation ||
+                        is_planted(options_.planted.lanes, PlantedInLanes::generation_ignored));
     if (!right) {
       if (!process.stopped.contains({attempt.task, attempt.id})) ++seen["object not here"];
       run->ended.task = attempt.task;

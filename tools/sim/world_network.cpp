@@ -189,7 +189,7 @@ std::unique_ptr<HomeHere> World::make_home(Process& process, const BeginHome& wh
   options.seed = options_.seed + which.shard;
   options.several_processes = options_.processes > 1;
   options.lanes = options_.lanes;
-  options.planted = options_.planted;
+  options.planted = options_.planted.home;
   options.lease = options_.lease;
   options.cut_interval = options_.cut_interval;
   options.spawn_credit = options_.spawn_credit;

@@ -67,7 +67,7 @@ bool World::one_waits_to_be_alone(const Process& process) {
 
 std::vector<Duration> World::running_for(const Process& process) const {
   std::vector<Duration> running;
-  if (is_planted(options_.planted, Planted::stragglers_overlooked)) return running;
+  if (is_planted(options_.planted.lanes, PlantedInLanes::stragglers_overlooked)) return running;
   for (const auto& [lane, since] : process.running_since) running.push_back(now() - since);
   // A row that has to be alone keeps all lanes, and so does a row that waits to be alone.
   if ((process.alone || one_waits_to_be_alone(process)) && !running.empty())

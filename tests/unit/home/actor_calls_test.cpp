@@ -30,7 +30,7 @@ TEST_CASE("each actor has its own calls, and actors that are saved together are 
   names.call(1, "b");
   names.call(0, "a");
   RowsOf rows(names.builder.sealed());
-  ActorCalls calls(rows.rows, *rows.graph, false, Planted::nothing);
+  ActorCalls calls(rows.rows, *rows.graph, false, PlantedInHome::nothing);
   add_all(calls, rows);
   REQUIRE(calls.size() == 3);
   REQUIRE(calls.group_count() == 2);
@@ -50,7 +50,7 @@ TEST_CASE("calls are passed in their order, and anew when ends were taken back")
   names.call(0, "a");
   names.call(0, "b");
   RowsOf rows(names.builder.sealed());
-  ActorCalls calls(rows.rows, *rows.graph, false, Planted::nothing);
+  ActorCalls calls(rows.rows, *rows.graph, false, PlantedInHome::nothing);
   add_all(calls, rows);
   CHECK(calls[0].last_ended() == no_row);
   CHECK(calls.take_ended(0) == no_row);
@@ -86,7 +86,7 @@ TEST_CASE("a call that a task spawned goes before the calls that wait for that t
   const TaskId waits = names.call(0, "waits", {other}), later = names.call(0, "later");
   const TaskId spawned = names.call(0, "spawned");
   RowsOf rows(names.builder.sealed());
-  ActorCalls calls(rows.rows, *rows.graph, GENERATE(false, true), Planted::nothing);
+  ActorCalls calls(rows.rows, *rows.graph, GENERATE(false, true), PlantedInHome::nothing);
   calls.add_actors();
   for (const RowIndex row : {RowIndex{0}, RowIndex{1}, before.index, other.index, waits.index, later.index})
     calls.add(row, {});
@@ -103,7 +103,7 @@ TEST_CASE("a task without calls behind it has none, however often that is asked"
   names.actor("A");
   const TaskId task = names.task("task"), reader = names.task("reader", {task});
   RowsOf rows(names.builder.sealed());
-  ActorCalls calls(rows.rows, *rows.graph, false, Planted::nothing);
+  ActorCalls calls(rows.rows, *rows.graph, false, PlantedInHome::nothing);
   add_all(calls, rows);
   CHECK(calls.behind(task.index).empty());
   CHECK(calls.behind(task.index).empty());

@@ -21,7 +21,7 @@ message::Settled settled(std::uint64_t from, std::uint64_t to, std::uint64_t out
 }
 
 struct Told : Ledger {
-  Told() : Ledger(50ms, Planted::nothing) {
+  Told() : Ledger(50ms, PlantedInHome::nothing) {
     for (int i = 0; i < 1000; ++i) add_row();
   }
   void row(RowIndex row) { put({row, false}, 32, nullptr); }

@@ -86,7 +86,7 @@ struct TwoActors {
   HomeOptions options;
   std::unique_ptr<HomePlacement> placement = simple_placement();
   Outputs outputs{rows.rows, state, life_of(0)};
-  ActorCalls calls{rows.rows, *rows.graph, false, Planted::nothing};
+  ActorCalls calls{rows.rows, *rows.graph, false, PlantedInHome::nothing};
   Borders borders{rows.rows, calls, outputs, state, options, 0};
   ActorObjects objects{rows.rows, calls, borders, state, *placement, options};
 };

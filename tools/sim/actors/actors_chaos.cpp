@@ -99,9 +99,10 @@ ClusterOptions options_of(std::uint64_t seed) {
 
 std::vector<Mutant> actors_mutants() {
   std::vector<Mutant> list;
-#define IN_ACTORS(bug)                                                           \
-  list.push_back({#bug, "actors", Planted::nothing, consensus::Planted::nothing, \
-                  [](std::uint64_t seed) { return actors_chaos(seed, false, PlantedAround::bug); }})
+#define IN_ACTORS(bug)                                                    \
+  list.push_back({#bug, "actors", {}, [](std::uint64_t seed) {            \
+                    return actors_chaos(seed, false, PlantedAround::bug); \
+                  }})
   IN_ACTORS(written_early);
   IN_ACTORS(link_forgets);
   IN_ACTORS(same_life);
