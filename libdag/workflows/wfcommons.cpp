@@ -4,10 +4,10 @@
 
 #include <cctype>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "libdag/base/limits.hpp"
 #include "libdag/graph/text.hpp"
-#include "libdag/workflows/json_reader.hpp"
 #include "libdag/workflows/workflow.hpp"
 #include "libdag/workflows/workflow_links.hpp"
 
@@ -19,6 +19,70 @@ Error wrong(std::string what) {
           "this should be an instance in WfFormat 1.3 to 1.5, as wfcommons.org publishes them"};
 }
 
+// ---- JSON
+
+using Json = nlohmann::json;
+
+/// Reads a text that is no JSON once more, for the place and the reason: parse() without exceptions has
+/// neither.
+class Complaint final : public nlohmann::json_sax<Json> {
+ public:
+  /// "line 2, column 5: this is not JSON: ..."
+  std::string what() const { return what_; }
+
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+    const std::string text = error.what();  // "[json.exception...] parse error at line 2, column 5: ..."
+    const std::size_t place = text.find("line "), end = text.find(": ", place);
+    const bool placed = place != std::string::npos && end != std::string::npos;
+    what_ = placed ? text.substr(place, end - place) + ": this is not JSON: " + text.substr(end + 2)
+                   : "this is not JSON: " + text.substr(text.find("] ") + 2);
+    return false;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(std::string&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+
+ private:
+  std::string what_;
+};
+
+/// The library neither recurses while it reads nor while it frees a value, so nesting has no limit.
+Result<Json> read_json(std::string_view text) {
+  Json value = Json::parse(text, nullptr, false);
+  if (!value.is_discarded()) return value;
+  Complaint complaint;
+  Json::sax_parse(text, &complaint);
+  return Error{ErrorCode::configuration_invalid, complaint.what(),
+               "the file may have been cut or edited by hand"};
+}
+
+/// Null when it is no object or has no such member.
+const Json& member(const Json& value, const char* name) {
+  static const Json nothing;
+  if (!value.is_object()) return nothing;
+  const auto found = value.find(name);
+  return found == value.end() ? nothing : *found;
+}
+/// Empty when it is no array.
+const Json& items(const Json& value) {
+  static const Json nothing = Json::array();
+  return value.is_array() ? value : nothing;
+}
+std::string text_or(const Json& value, std::string otherwise) {
+  return value.is_string() ? value.get<std::string>() : std::move(otherwise);
+}
+
+// ---- The format
+
 /// `mProject_ID0000001` and `NFCORE.FASTQC_2` are of the classes mProject and NFCORE.FASTQC.
 std::string class_of(const std::string& name) {
   std::size_t end = name.size();
@@ -29,28 +93,28 @@ std::string class_of(const std::string& name) {
 }
 
 /// Some writers put numbers between quotes. Such text counts as a number; other text is an error of the file.
-Result<double> number(const JsonValue& value, double otherwise, const char* what) {
-  const auto* text = value.as<std::string>();
-  if (text == nullptr) return value.number_or(otherwise);
-  const auto read = number_in(*text);
-  if (!read) return wrong(std::string(what) + " is '" + *text + "', which is no number");
+Result<double> number(const Json& value, double otherwise, const char* what) {
+  if (!value.is_string()) return value.is_number() ? value.get<double>() : otherwise;
+  const auto text = value.get<std::string>();
+  const auto read = number_in(text);
+  if (!read) return wrong(std::string(what) + " is '" + text + "', which is no number");
   return *read;
 }
 
-Result<std::uint64_t> bytes(const JsonValue& value, const char* what) {
+Result<std::uint64_t> bytes(const Json& value, const char* what) {
   const auto read = number(value, 0, what);
   if (!read) return read.error();
   return *read > 0 && *read < 0x1.0p63 ? static_cast<std::uint64_t>(*read) : std::uint64_t{0};
 }
 
 /// The first of two members that is there.
-const JsonValue& either(const JsonValue& object, const char* name, const char* older_name) {
-  const JsonValue& value = object[name];
-  return value.is_null() ? object[older_name] : value;
+const Json& either(const Json& object, const char* name, const char* older_name) {
+  const Json& value = member(object, name);
+  return value.is_null() ? member(object, older_name) : value;
 }
 
 /// Measured values of a task; the names of members changed between versions.
-Status read_measurements(const JsonValue& value, WorkflowTask& task) {
+Status read_measurements(const Json& value, WorkflowTask& task) {
   const auto seconds = number(either(value, "runtimeInSeconds", "runtime"),
                               static_cast<double>(task.takes.count()) / 1e9, "a runtime");
   if (!seconds) return seconds.error();
@@ -60,38 +124,38 @@ Status read_measurements(const JsonValue& value, WorkflowTask& task) {
   const auto cpus = number(either(value, "coreCount", "cores"), task.cpus, "a number of cores");
   if (!cpus) return cpus.error();
   task.cpus = std::max(1.0, *cpus);
-  const auto memory = bytes(value["memoryInBytes"], "a size of memory");
+  const auto memory = bytes(member(value, "memoryInBytes"), "a size of memory");
   if (!memory) return memory.error();
   if (*memory > 0) task.memory_bytes = *memory;
-  const JsonValue& command = value["command"];
-  task.program = command["program"].text_or(std::move(task.program));
-  for (const JsonValue& argument : command["arguments"].items())
-    task.arguments.push_back(argument.text_or(""));
+  const Json& command = member(value, "command");
+  task.program = text_or(member(command, "program"), std::move(task.program));
+  for (const Json& argument : items(member(command, "arguments")))
+    task.arguments.push_back(text_or(argument, ""));
   return Done{};
 }
 
 class WfCommonsReader {
  public:
-  Result<Workflow> read(const JsonValue& root) {
-    const JsonValue& all = root["workflow"];
-    const JsonValue& specification = all["specification"];
+  Result<Workflow> read(const Json& root) {
+    const Json& all = member(root, "workflow");
+    const Json& specification = member(all, "specification");
     const bool parted = !specification.is_null();  // 1.5
-    const JsonValue& tasks = parted                   ? specification["tasks"]
-                             : all["tasks"].is_null() ? all["jobs"]
-                                                      : all["tasks"];
-    if (tasks.as<JsonValue::Array>() == nullptr) return wrong("there is no list of tasks under `workflow`");
-    workflow_.name = root["name"].text_or("workflow");
-    for (const JsonValue& file : specification["files"].items()) {
-      const auto size = bytes(file["sizeInBytes"], "the size of a file");
+    const Json& tasks = parted                           ? member(specification, "tasks")
+                        : member(all, "tasks").is_null() ? member(all, "jobs")
+                                                         : member(all, "tasks");
+    if (!tasks.is_array()) return wrong("there is no list of tasks under `workflow`");
+    workflow_.name = text_or(member(root, "name"), "workflow");
+    for (const Json& file : items(member(specification, "files"))) {
+      const auto size = bytes(member(file, "sizeInBytes"), "the size of a file");
       if (!size) return size.error();
-      file_bytes_[file["id"].text_or("")] = *size;
+      file_bytes_[text_or(member(file, "id"), "")] = *size;
     }
-    for (const JsonValue& value : tasks.items()) {
+    for (const Json& value : items(tasks)) {
       if (Status status = add_task(value); !status) return status.error();
     }
     if (parted) {
-      for (const JsonValue& value : all["execution"]["tasks"].items()) {
-        const std::string id = value["id"].text_or("");
+      for (const Json& value : items(member(member(all, "execution"), "tasks"))) {
+        const std::string id = text_or(member(value, "id"), "");
         const auto task = index_.find(id);
         if (task == index_.end())
           return wrong("`execution` has a task '" + id + "' that `specification` has not");
@@ -106,31 +170,31 @@ class WfCommonsReader {
   }
 
  private:
-  Status add_task(const JsonValue& value) {
+  Status add_task(const Json& value) {
     WorkflowTask task;
-    const std::string name = value["name"].text_or("");
-    task.id = value["id"].text_or(name);
+    const std::string name = text_or(member(value, "name"), "");
+    task.id = text_or(member(value, "id"), name);
     if (task.id.empty()) return wrong("a task has neither id nor name");
     if (workflow_.tasks.size() >= limits::tasks_max) return wrong("there are too many tasks");
-    task.name = value["category"].text_or(class_of(name.empty() ? task.id : name));
+    task.name = text_or(member(value, "category"), class_of(name.empty() ? task.id : name));
     const auto index = static_cast<std::uint32_t>(workflow_.tasks.size());
     if (!links_.add_task(task.id, index)) return wrong("two tasks are called '" + task.id + "'");
     index_[task.id] = index;
     // Up to 1.4 relations name tasks by `name`, and `id` is a short form.
     if (!name.empty() && name != task.id) links_.add_name(name, index);
-    for (const JsonValue& parent : value["parents"].items())
-      links_.add_dependency(parent.text_or(""), task.id);
-    for (const JsonValue& child : value["children"].items())
-      links_.add_dependency(task.id, child.text_or(""));
-    for (const JsonValue& file : value["inputFiles"].items()) links_.add_input(index, file.text_or(""));
-    for (const JsonValue& file : value["outputFiles"].items()) {
-      const std::string id = file.text_or("");
+    for (const Json& parent : items(member(value, "parents")))
+      links_.add_dependency(text_or(parent, ""), task.id);
+    for (const Json& child : items(member(value, "children")))
+      links_.add_dependency(task.id, text_or(child, ""));
+    for (const Json& file : items(member(value, "inputFiles"))) links_.add_input(index, text_or(file, ""));
+    for (const Json& file : items(member(value, "outputFiles"))) {
+      const std::string id = text_or(file, "");
       const auto size = file_bytes_.find(id);
       links_.add_output(index, id, size == file_bytes_.end() ? 0 : size->second);
     }
-    for (const JsonValue& file : value["files"].items()) {  // up to 1.4
-      const std::string id = file["name"].text_or("");
-      if (file["link"].text_or("") == "output") {
+    for (const Json& file : items(member(value, "files"))) {  // up to 1.4
+      const std::string id = text_or(member(file, "name"), "");
+      if (text_or(member(file, "link"), "") == "output") {
         const auto size = bytes(either(file, "sizeInBytes", "size"), "the size of a file");
         if (!size) return size.error();
         links_.add_output(index, id, *size);
@@ -152,7 +216,7 @@ class WfCommonsReader {
 }  // namespace
 
 Result<Workflow> read_wfcommons(std::string_view text) {
-  const Result<JsonValue> root = read_json(text);
+  const Result<Json> root = read_json(text);
   if (!root) return root.error();
   return WfCommonsReader().read(*root);
 }

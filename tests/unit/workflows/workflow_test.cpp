@@ -184,7 +184,9 @@ TEST_CASE("workflow: damaged text is refused, saying where", "[workflow]") {
       {"", "this is no workflow that dag can read"},
       {"hello", "this is no workflow that dag can read"},
       {"{}", "there is no list of tasks under `workflow`"},
-      {"{\"a\":\n [1,]}", "line 2, column 5: this is not JSON: expected a value"},
+      {"{\"a\":\n [1,]}",
+       "line 2, column 5: this is not JSON: syntax error while parsing value - unexpected ']'; expected '[', "
+       "'{', or a literal"},
       {R"({"workflow": {"tasks": [{}]}})", "a task has neither id nor name"},
       {R"({"workflow": {"tasks": [{"id": "a"}, {"id": "a"}]}})", "two tasks are called 'a'"},
       {R"({"workflow": {"tasks": [{"id": "a", "parents": ["b"]}]}})",
