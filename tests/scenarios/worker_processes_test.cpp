@@ -8,6 +8,7 @@
 
 #include "dag/graph.hpp"
 #include "libdag/gateway/gateway.hpp"
+#include "tests/scenarios/transcript.hpp"
 
 using namespace dag;
 using namespace std::chrono_literals;
@@ -23,13 +24,12 @@ const ProgramId program{1, 2, 3};
 class Cluster {
  public:
   Cluster() {
-    std::vector<Claim> claims;
     for (const Life life : nodes) {
-      Claim& claim = claims.emplace_back();
+      Claim& claim = claims_.emplace_back();
       claim.life = life;
       claim.load.devices.push_back({"cpu", 1, 1, 0, 0, Duration{0}});
     }
-    gateway_.on_nodes(std::move(claims), now_);
+    gateway_.on_nodes(claims_, now_);
     gateway_.on_program(program, std::nullopt, now_);
     for (HostMachine& host : hosts_) host.on_program(program, std::nullopt, now_);
   }
@@ -72,6 +72,13 @@ class Cluster {
   void forgets(JobId job) {
     line("client forgets " + to_string(job));
     gateway_.on_client_message(client_life, client::ForgetJob{job}, now_);
+    settle();
+  }
+  void drains(std::uint32_t node) {
+    line(to_string(nodes[node].process) + " is to be drained");
+    claims_[node].load.draining = true;
+    hosts_[node].drain(true);
+    gateway_.on_nodes(claims_, now_);
     settle();
   }
   std::string transcript() const { return text_.str(); }
@@ -143,6 +150,7 @@ class Cluster {
   }
 
   Instant now_{1s};
+  std::vector<Claim> claims_;
   GatewayMachine gateway_{nodes[0], 1, false};
   HostMachine hosts_[2]{HostMachine(nodes[0]), HostMachine(nodes[1])};
   std::ostringstream text_;
@@ -214,4 +222,21 @@ n0/w1 says hello, with build
   gateway tells n0/w1 to begin, beside 0
   the cell begins, with 1 processes
 )");
+}
+
+TEST_CASE("scenario: a node is drained") {
+  test::Transcript transcript(
+      "A node is drained.\n"
+      "n1 is to be stopped, and has a worker process of the job. The gateway lets that process end, since "
+      "another\n"
+      "node has one, and starts none there in its place; the job goes on with the process of n0.");
+  Cluster cluster;
+  const JobId job = cluster.submit();
+  cluster.greets(worker(0, 1));
+  cluster.greets(worker(1, 1));
+  cluster.drains(1);
+  cluster.ends(worker(1, 1), ProcessEnd::stopped_by_us, "stopped by its node");
+  cluster.job_ends(job);
+  transcript.line("\n" + cluster.transcript());
+  transcript.check("drain");
 }
