@@ -101,10 +101,7 @@ class LinkMachine {
     if (progress.moved) on_progress(now);
     answer_ = std::max(answer_, header.probe);
     if (header.seq > 0) take_in(header, std::move(operations), now, effects);
-    for (auto& lost : progress.lost) {
-      ++frames_repeated_;
-      send_frame(lost.seq, std::move(lost.batch), 0, effects);
-    }
+    for (auto& lost : progress.lost) send_frame(lost.seq, std::move(lost.batch), 0, effects);
     pump(Flush::due_only, now, effects);
     settle(now, effects);
   }
@@ -161,8 +158,6 @@ class LinkMachine {
   std::size_t frames_in_flight() const { return sending_.frames(); }
   std::uint64_t held_operations() const { return receiving_.held_operations(); }
   std::uint64_t held_bytes() const { return receiving_.held_bytes(); }
-  std::uint64_t frames_repeated() const { return frames_repeated_; }
-  std::uint64_t probes_sent() const { return probes_sent_; }
 
  private:
   using BatchPointer = typename Outbox<Operation>::BatchPointer;
@@ -230,10 +225,7 @@ class LinkMachine {
   }
 
   void send_bare(std::uint64_t probe, Effects& effects) { send_frame(0, nullptr, probe, effects); }
-  void send_probe(Effects& effects) {
-    ++probes_sent_;
-    send_bare(sending_.put_probe(), effects);
-  }
+  void send_probe(Effects& effects) { send_bare(sending_.put_probe(), effects); }
 
   /// Every frame leaves here, so every frame acknowledges, gives credit and answers.
   void send_frame(std::uint64_t seq, BatchPointer batch, std::uint64_t probe, Effects& effects) {
@@ -303,9 +295,6 @@ class LinkMachine {
   Duration probe_wait_;
   Instant probe_due_;
   Instant last_heard_;
-
-  std::uint64_t frames_repeated_ = 0;
-  std::uint64_t probes_sent_ = 0;
 };
 
 }  // namespace dag::link

@@ -66,7 +66,6 @@ class Outbox {
 
   /// True: a batch is complete. Complete batches leave as soon as they may.
   bool has_closed() const { return !closed_.empty(); }
-  bool has_open() const { return open_ != nullptr; }
   bool empty() const { return queued_operations_ == 0; }
   Instant open_since() const { return open_since_; }
   std::size_t queued_operations() const { return queued_operations_; }

@@ -56,12 +56,11 @@ struct JobState {
   cancelled @5 :Bool;
   ended @6 :Bool;
   stopped @7 :Records.Error;     # why before its end; null: it was not
-  obsoleteCellOnlyRecords @8 :Bool;   # before 0.1: one life could record
-  crashed @9 :List(Crashed);     # by task, until it is settled
-  term @10 :UInt32;              # of the cell's leader: what was said to another's is said again
-  replicas @11 :UInt32;          # so many hold the record
-  recorders @12 :List(Ids.Life); # sorted; members that run nothing and are nobody's home
-  suspects @13 :List(Crashed);   # by task, until it is settled; those that may have taken processes down
+  crashed @8 :List(Crashed);     # by task, until it is settled
+  term @9 :UInt32;               # of the cell's leader: what was said to another's is said again
+  replicas @10 :UInt32;          # so many hold the record
+  recorders @11 :List(Ids.Life); # sorted; members that run nothing and are nobody's home
+  suspects @12 :List(Crashed);   # by task, until it is settled; those that may have taken processes down
 }
 
 struct Crashed {                 # a task that has taken processes down with it
@@ -89,9 +88,8 @@ struct Settled {
   from @0 :UInt64;               # exclusive
   to @1 :UInt64;                 # inclusive
   outcomes @2 :UInt64;           # the newest Outcomes of this home that came
-  obsoleteOwn @3 :List(Records.OutputName);      # before 0.1: a home remembers what it sent, its number says all
-  predecessors @4 :List(Records.OutcomeRecord);  # rows of other shards that rows here wait for to be settled
-  steps @5 :UInt64;              # so many of the home's steps are recorded
+  predecessors @3 :List(Records.OutcomeRecord);  # rows of other shards that rows here wait for to be settled
+  steps @4 :UInt64;              # so many of the home's steps are recorded
 }
 
 struct Outcomes {

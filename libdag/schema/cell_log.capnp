@@ -43,23 +43,22 @@ struct CellSnapshot {
   shards @4 :List(Shard);
   firstTry @5 :List(Cell.FirstTry);
   tried @6 :List(Cell.Tried);
-  obsoleteSuspected @7 :List(Cell.Tried);   # before 0.1: now in the state, with why
-  kept @8 :List(Ids.TaskId);
-  cancelled @9 :List(Ids.TaskId);
-  gone @10 :List(Ids.Life);      # of each process that died, the newest life
-  closed @11 :List(Ids.Life);    # who took part when the job was closed
-  done @12 :Bool;
-  settledRows @13 :UInt64;
-  openRows @14 :UInt64;
-  finishedRows @15 :UInt64;
-  failedRows @16 :UInt64;
-  skippedRows @17 :UInt64;
-  cancelledRows @18 :UInt64;
-  started @19 :List(Ids.TaskId);
-  attached @20 :Data;            # what whoever began the job wants to find again: a Submission
-  toleratedRows @21 :UInt64;     # of those that failed
-  missedRows @22 :UInt64;        # of those that were skipped
-  retries @23 :Ids.JobId;        # runs again what did not finish in that job; 0: none. Not begun, the state has homes that are nobody
+  kept @7 :List(Ids.TaskId);
+  cancelled @8 :List(Ids.TaskId);
+  gone @9 :List(Ids.Life);       # of each process that died, the newest life
+  closed @10 :List(Ids.Life);    # who took part when the job was closed
+  done @11 :Bool;
+  settledRows @12 :UInt64;
+  openRows @13 :UInt64;
+  finishedRows @14 :UInt64;
+  failedRows @15 :UInt64;
+  skippedRows @16 :UInt64;
+  cancelledRows @17 :UInt64;
+  started @18 :List(Ids.TaskId);
+  attached @19 :Data;            # what whoever began the job wants to find again: a Submission
+  toleratedRows @20 :UInt64;     # of those that failed
+  missedRows @21 :UInt64;        # of those that were skipped
+  retries @22 :Ids.JobId;        # runs again what did not finish in that job; 0: none. Not begun, the state has homes that are nobody
 }
 
 struct Submission {              # what the nodes need to know of a job, beside its plan

@@ -37,16 +37,15 @@ struct Client {
     taskSettled @12 :TaskSettled;
     jobEnded @13 :JobEnded;
     jobLost @14 :Records.Error;  # nothing more will come of it
-    obsoleteAskFollow @15 :List(UInt32);  # without a key, so that it followed whatever job had the number
-    jobMoved @16 :Void;          # this node does not lead its record any more: askFollow
-    askFollow @17 :AskFollow;    # goes on with a job that another node led
-    askDrain @18 :Bool;          # true: this node is to go, and gets rid of all jobs; false: it stays
-    askExplain @19 :Explain.TaskSelector;  # why tasks of `job` are where they are
-    askJournal @20 :AskJournal;
-    askJobList @21 :JobFilter;   # those of all whose record is at this node that it takes
-    askOutputs @22 :Text;        # tasks of `job` with this name; without one, those of which no other task reads the output
-    askRetry @23 :Void;          # submit `job`, which has ended, once more as it was; the answer names the copy
-    askRetryUnfinished @24 :Void;  # the same, but of the copy only those tasks run that are not done in `job`
+    jobMoved @15 :Void;          # this node does not lead its record any more: askFollow
+    askFollow @16 :AskFollow;    # goes on with a job that another node led
+    askDrain @17 :Bool;          # true: this node is to go, and gets rid of all jobs; false: it stays
+    askExplain @18 :Explain.TaskSelector;  # why tasks of `job` are where they are
+    askJournal @19 :AskJournal;
+    askJobList @20 :JobFilter;   # those of all whose record is at this node that it takes
+    askOutputs @21 :Text;        # tasks of `job` with this name; without one, those of which no other task reads the output
+    askRetry @22 :Void;          # submit `job`, which has ended, once more as it was; the answer names the copy
+    askRetryUnfinished @23 :Void;  # the same, but of the copy only those tasks run that are not done in `job`
   }
 }
 
@@ -70,10 +69,9 @@ struct AskFollow {
 struct AskJournal {
   # A part of this node's journal of `job`.
   all @0 :Bool;                  # of all jobs: what is about a job as a whole
-  obsoleteAfter @1 :UInt64;      # the last file that was read, to its end
-  logs @2 :Bool;                 # only what kernels said and processes printed
-  read @3 :JournalPlace;         # up to there, from this node; file 0: nothing
-  which @4 :Explain.TaskSelector;  # records about other tasks may be left out; null: of none
+  logs @1 :Bool;                 # only what kernels said and processes printed
+  read @2 :JournalPlace;         # up to there, from this node; file 0: nothing
+  which @3 :Explain.TaskSelector;  # records about other tasks may be left out; null: of none
 }
 
 struct JobFilter {
@@ -106,10 +104,9 @@ struct OutputInfo {
 }
 
 struct JournalPage {
-  obsoleteFile @0 :UInt64;       # the last file of the journal that was read for it; 0: there is no more
-  bytes @1 :Data;                # a journal of its own with what was asked for (libdag/journal/journal.hpp); null: nothing
-  notices @2 :List(Text);        # what could not be read, for people
-  read @3 :JournalPlace;         # up to there; file 0: there is no more, for now
+  bytes @0 :Data;                # a journal of its own with what was asked for (libdag/journal/journal.hpp); null: nothing
+  notices @1 :List(Text);        # what could not be read, for people
+  read @2 :JournalPlace;         # up to there; file 0: there is no more, for now
 }
 
 struct JournalPlace {

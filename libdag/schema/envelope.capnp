@@ -75,14 +75,13 @@ struct JobNote {
   # A line or progress report of a kernel, or an event of an attempt, for watchers of the job. Only for people: nothing
   # depends on it, and some may be missing.
   job @0 :Ids.JobId;
-  obsoleteIsProgress @1 :Bool;   # there was only that and a log
-  fraction @2 :Float64;          # of the task, where it is progress
-  name @3 :Text;                 # of the task
-  device @4 :Text;               # where the kernel runs
-  text @5 :Text;
-  kind @6 :Kind;
-  task @7 :Ids.TaskId;
-  number @8 :UInt32;             # of the attempt, as Context::attempt says
+  fraction @1 :Float64;          # of the task, where it is progress
+  name @2 :Text;                 # of the task
+  device @3 :Text;               # where the kernel runs
+  text @4 :Text;
+  kind @5 :Kind;
+  task @6 :Ids.TaskId;
+  number @7 :UInt32;             # of the attempt, as Context::attempt says
 
   enum Kind {
     log @0;

@@ -68,13 +68,11 @@ struct TaskExplained {
   waitsFor @8 :List(Ids.TaskId); # the first ones of
   waitsForAll @9 :UInt64;
   candidates @10 :List(Candidate);
-  obsoleteHasUsual @11 :Bool;
-  obsoleteUsual @12 :Ids.Nanoseconds;  # without its range
-  error @13 :Records.Error;      # null: none
-  needs @14 :Needs;
-  priority @15 :UInt8;
-  usual @16 :RunEstimate;        # of tasks of its name; null: not known
-  place @17 :UInt64;             # in the queue for the lanes of the process, from 1; 0: not there, or far behind
+  error @11 :Records.Error;      # null: none
+  needs @12 :Needs;
+  priority @13 :UInt8;
+  usual @14 :RunEstimate;        # of tasks of its name; null: not known
+  place @15 :UInt64;             # in the queue for the lanes of the process, from 1; 0: not there, or far behind
 
   enum State {
     waiting @0;

@@ -9,26 +9,24 @@ using Ids = import "ids.capnp";
 $Cxx.namespace("dag::schema");
 
 struct Graph {
-  obsoleteTasks @0 :AnyPointer;  # before 0.1: a struct for each task
-  obsoleteEdges @1 :AnyPointer;  # before 0.1: a struct for each edge
-  arguments @2 :List(Argument);  # of `kinds`
-  codes @3 :List(Code);
-  literals @4 :List(Data);
-  names @5 :List(Text);
-  policies @6 :List(Policy);
-  actors @7 :List(Actor);
-  mentions @8 :List(UInt64);     # task in the high half, job actor in the low one
-  saveGroups @9 :List(List(UInt32));
-  taskLiterals @10 :List(UInt32);   # which of `literals` the tasks' literal arguments are, task by task
-  kinds @11 :List(TaskKind);     # most graphs have few kinds of tasks, and many of each
-  taskKinds @12 :List(UInt32);   # per task: which of `kinds`
-  edgeCounts @13 :List(UInt32);  # per task: its in-edges
-  edges @14 :List(UInt32);       # task by task, in the order of adding: the predecessor; the two highest bits: EdgeKind
-  conditions @15 :List(UInt64);  # of each conditional edge: its place in `edges` in the high half, its predicate's code in the low one
-  literalCounts @16 :List(UInt32);  # per task: its literals; empty when no task has any
-  families @17 :List(Family);    # in their order; the lists that are "per task" and "task by task" do not have their tasks
-  groups @18 :List(Group);
-  total @19 :UInt64;             # tasks that the job will have in all; 0: not stated
+  arguments @0 :List(Argument);  # of `kinds`
+  codes @1 :List(Code);
+  literals @2 :List(Data);
+  names @3 :List(Text);
+  policies @4 :List(Policy);
+  actors @5 :List(Actor);
+  mentions @6 :List(UInt64);     # task in the high half, job actor in the low one
+  saveGroups @7 :List(List(UInt32));
+  taskLiterals @8 :List(UInt32);    # which of `literals` the tasks' literal arguments are, task by task
+  kinds @9 :List(TaskKind);      # most graphs have few kinds of tasks, and many of each
+  taskKinds @10 :List(UInt32);   # per task: which of `kinds`
+  edgeCounts @11 :List(UInt32);  # per task: its in-edges
+  edges @12 :List(UInt32);       # task by task, in the order of adding: the predecessor; the two highest bits: EdgeKind
+  conditions @13 :List(UInt64);  # of each conditional edge: its place in `edges` in the high half, its predicate's code in the low one
+  literalCounts @14 :List(UInt32);  # per task: its literals; empty when no task has any
+  families @15 :List(Family);    # in their order; the lists that are "per task" and "task by task" do not have their tasks
+  groups @16 :List(Group);
+  total @17 :UInt64;             # tasks that the job will have in all; 0: not stated
 }
 
 struct Group {

@@ -34,10 +34,10 @@ struct Tasks {
     replicate :group {           # get a copy of a saved state and hold it
       record @9 :Records.OutcomeRecord;
       holders @10 :List(Ids.Life);
-      saveGroup @21 :UInt32;     # the save group's first job actor
-      saveMembers @22 :UInt32;   # job actors of the group; the saves of one number belong together
-      saveNumber @23 :UInt32;    # from 1
-      saveActor @24 :UInt32;
+      saveGroup @20 :UInt32;     # the save group's first job actor
+      saveMembers @21 :UInt32;   # job actors of the group; the saves of one number belong together
+      saveNumber @22 :UInt32;    # from 1
+      saveActor @23 :UInt32;
     }
     holding @11 :Records.OutputName;
     report @12 :Report;
@@ -51,19 +51,18 @@ struct Tasks {
     }
     consumed :group {
       from @19 :UInt32;
-      obsoleteTasks @20 :List(Ids.TaskId);   # before 0.1: one by one
-      tasks @25 :List(Records.TaskBits);
+      tasks @24 :List(Records.TaskBits);
     }
     digested :group {              # of an output that is large: its readers did not wait for it
-      name @26 :Records.OutputName;
-      digest @27 :UInt64;          # not zero
+      name @25 :Records.OutputName;
+      digest @26 :UInt64;          # not zero
     }
-    checkpointed @28 :Records.OutcomeRecord;   # the sender holds a state that a task saved while it runs
+    checkpointed @27 :Records.OutcomeRecord;   # the sender holds a state that a task saved while it runs
     notEnded :group {
-      from @29 :UInt32;            # the shard whose rows these are; `shard` and `epoch` are the receiver's
-      fromEpoch @30 :Ids.Epoch;
-      change @31 :UInt64;          # counted together with those of predecessorEnded
-      tasks @32 :List(Records.TaskBits);
+      from @28 :UInt32;            # the shard whose rows these are; `shard` and `epoch` are the receiver's
+      fromEpoch @29 :Ids.Epoch;
+      change @30 :UInt64;          # counted together with those of predecessorEnded
+      tasks @31 :List(Records.TaskBits);
     }
   }
 }

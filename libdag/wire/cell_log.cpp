@@ -223,11 +223,6 @@ CellSnapshot read_snapshot(schema::CellSnapshot::Reader from, Reading& reading) 
     }
   }
   whole.tried = read_tried(from.getTried(), reading, "CellSnapshot.tried");
-  // Suspicions of an earlier leader count as often as they did.
-  for (const message::Tried& one :
-       read_tried(from.getObsoleteSuspected(), reading, "CellSnapshot.obsoleteSuspected")) {
-    if (whole.state.version > 0) whole.state.suspects.push_back({one.task, one.failed, {}});
-  }
   whole.kept = read_tasks(from.getKept(), reading, "CellSnapshot.kept");
   whole.cancelled = read_tasks(from.getCancelled(), reading, "CellSnapshot.cancelled");
   whole.started = read_tasks(from.getStarted(), reading, "CellSnapshot.started");

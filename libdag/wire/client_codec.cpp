@@ -318,12 +318,11 @@ client::AskSubmit read_submit(schema::Client::Reader from, Reading& reading) {
           body.getKept()};
 }
 
-client::AskFollow read_follow(std::uint64_t number, JobId job, capnp::List<std::uint32_t>::Reader tasks,
-                              std::uint64_t key, bool attaches, Reading& reading) {
+client::AskFollow read_follow(std::uint64_t number, JobId job, schema::AskFollow::Reader from,
+                              Reading& reading) {
+  const auto tasks = from.getTasks();
   reading.count((tasks.size() + 1) / 2, limits::tasks_max, "AskFollow.tasks");  // Two to a word.
-  client::AskFollow ask{number, job, {}, key, attaches};
-  for (const std::uint32_t task : tasks) ask.tasks.push_back(task);
-  return ask;
+  return {number, job, values_from<std::uint32_t>(tasks), from.getKey(), from.getAttaches()};
 }
 
 client::Answer read_answer(schema::Client::Reader from, Reading& reading) {
@@ -489,11 +488,8 @@ std::optional<ClientMessage> read(schema::Client::Reader from, Reading& reading)
       return read_ended(job, from.getJobEnded());
     case schema::Client::JOB_LOST:
       return client::JobLost{job, read(from.getJobLost())};
-    case schema::Client::OBSOLETE_ASK_FOLLOW:
-      return read_follow(number, job, from.getObsoleteAskFollow(), 0, false, reading);
     case schema::Client::ASK_FOLLOW:
-      return read_follow(number, job, from.getAskFollow().getTasks(), from.getAskFollow().getKey(),
-                         from.getAskFollow().getAttaches(), reading);
+      return read_follow(number, job, from.getAskFollow(), reading);
     case schema::Client::JOB_MOVED:
       return client::JobMoved{job};
     case schema::Client::ASK_DRAIN:
