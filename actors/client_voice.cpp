@@ -13,9 +13,10 @@ std::optional<mail::Bring> ClientVoice::tell(TellClient&& what) {
     return std::nullopt;
   }
   if (at_rest_) {
-    follower_.settled(what.record.task.index, what.record.outcome, {},
-                      Error{ErrorCode::output_released, "the output was released when the job had ended",
-                            "say .keep() where the task is added to the graph, or ask before the job ends"});
+    follower_.settled(
+        what.record.task.index, what.record.outcome, {},
+        Error{ErrorCode::output_released, "the output was released: all tasks that read it have ended",
+              "say .keep() where the task is added to the graph, or ask for its output before they end"});
     return std::nullopt;
   }
   const std::uint64_t ticket = ++tickets_;

@@ -31,7 +31,7 @@ inline Error error_of(const caf::error& reason, const std::string& whose) {
   const std::string text = "an actor of " + whose + " failed: " + caf::to_string(reason);
   if (reason.context().match_elements<std::string, std::uint16_t>()) {
     return {ErrorCode::memory_exhausted, text,
-            "submit less at a time, keep fewer outputs, or raise the limit of memory (ulimit -v)"};
+            "submit fewer tasks at a time, keep fewer outputs, or raise the limit of memory (ulimit -v)"};
   }
   return {ErrorCode::internal, text, "please report it with the log of this node"};
 }

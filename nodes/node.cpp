@@ -104,7 +104,7 @@ Node::~Node() {
   membership_.leave(system_);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
-  lanes_.stop();  // They tell others by the transport, which tells them.
+  lanes_.stop();  // Lanes tell others by the transport, and it tells them.
   transport_.reset();
   if (place_) arena::end();
 }
@@ -187,12 +187,13 @@ void Node::refuse(JobId id, std::uint32_t task) {
     }
   }
   if (!job) return;
-  job->settle(task, {Outcome::finished,
-                     {},
-                     Error{ErrorCode::output_released,
-                           "the output of " + job->label_of(task) + " was released when " + to_string(id) +
-                               " had ended: other tasks read it",
-                           "say .keep() where the task is added to the graph, or ask before the job ends"}});
+  job->settle(
+      task,
+      {Outcome::finished,
+       {},
+       Error{ErrorCode::output_released,
+             "the output of " + job->label_of(task) + " was released: all tasks that read it have ended",
+             "say .keep() where the task is added to the graph, or ask for its output before they end"}});
 }
 
 void Node::forget(JobId job) {
@@ -297,7 +298,7 @@ void Node::on_turned_away(const Caller& caller, const Error& why) {
     const std::lock_guard lock(state_mutex_);
     if (seen_.contains(caller.life.process)) return;
   }
-  fail(why);  // This process will never come.
+  fail(why);  // The caller's process will never take part.
 }
 
 void Node::fail(Error why) {

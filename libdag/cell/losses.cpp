@@ -179,7 +179,7 @@ void Cell::give(std::uint32_t shard, Instant now) {
   if (home.epoch.count < epochs_max) return;
   stop({ErrorCode::process_crashed,
         "the home of shard " + std::to_string(shard) + " was lost " + std::to_string(epochs_max - 1) +
-            " times, and more are not counted",
+            " times, which is the limit",
         "find out what ends the job's processes, and submit the job again"},
        now);
 }

@@ -65,7 +65,7 @@ JobInfo AllNodes::job(JobId job, const Seen& seen) {
   const auto leader = seen.leaders.find(job);
   if (leader == seen.leaders.end()) {
     throw Failure({ErrorCode::job_unknown, "no node that answers leads " + to_string(job),
-                   "a node forgets what ended long ago; `dag history` knows what journals know"});
+                   "old jobs are dropped from memory; see `dag history`"});
   }
   const auto node = std::find_if(seen.nodes.begin(), seen.nodes.end(),
                                  [&](const NodeInfo& one) { return one.life.process == leader->second; });

@@ -48,7 +48,7 @@ Error not_written(const std::string& file, int problem) {
   const std::string what = "cannot write " + file + ": " + std::strerror(problem);
   if (problem == ENOSPC || problem == EDQUOT || problem == EFBIG || problem == EIO)
     return {ErrorCode::disk_full, what};
-  return {ErrorCode::usage, what, "name a file in a directory that is there and that you may write in"};
+  return {ErrorCode::usage, what, "name a file in an existing directory that you can write"};
 }
 
 }  // namespace dag

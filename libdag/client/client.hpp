@@ -41,8 +41,8 @@ class Client {
 
  private:
   static Error no_cluster(JobId job) {
-    return {ErrorCode::usage, to_string(job) + " is looked for in this process, which has no cluster",
-            "say where the cluster is: --address HOST:PORT, or DAG_ADDRESS"};
+    return {ErrorCode::usage, to_string(job) + " is not in this process, and no cluster is known",
+            "name the cluster: --address HOST:PORT, or DAG_ADDRESS"};
   }
 };
 

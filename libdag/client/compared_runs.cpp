@@ -56,11 +56,12 @@ std::optional<Error> told_of(const ComparedRuns& compared, const Fragment& graph
                              std::span<const Settlement> here, std::span<const Settlement> elsewhere) {
   if (compared.differing.empty()) return std::nullopt;
   const std::uint32_t first = compared.differing.front();
-  Error error{ErrorCode::not_reproducible,
-              listed(graph, compared.differing) + (compared.differing.size() == 1 ? " does" : " do") +
-                  " not give in a process of its own what it gives here",
-              "a kernel has its arguments, and globals as they were before main made its Session: pass what "
-              "it needs as an argument, or set it before the Session"};
+  Error error{
+      ErrorCode::not_reproducible,
+      listed(graph, compared.differing) + (compared.differing.size() == 1 ? " gives" : " give") +
+          " another value in a process of its own than here",
+      "a kernel sees its arguments, and globals as they were before main made its Session: pass state "
+      "as an argument, or set it before the Session"};
   if (here[first].outcome != elsewhere[first].outcome) {
     error.cause = graph.name(first) + " here: " + ending(here[first]) + "\n" + graph.name(first) +
                   " there: " + ending(elsewhere[first]);
@@ -73,7 +74,7 @@ std::string summary(const ComparedRuns& compared) {
                      " the same in a process of " + (compared.same == 1 ? "its" : "their") + " own";
   if (!compared.varying.empty()) {
     text += "; " + counted(compared.varying.size()) + (compared.varying.size() == 1 ? " gives" : " give") +
-            " another value each time, and what is made from that was not compared";
+            " another value each time; tasks computed from them were not compared";
   }
   return text;
 }

@@ -24,7 +24,7 @@ int rank_of(const TaskExplained& task) {
   return task.state == RowState::held ? 0 : task.state == RowState::waiting ? 2 : 1;
 }
 
-/// It waits for a lane of that process.
+/// Notes that the task waits for a lane of the process.
 void queue(TaskReason& reason, std::uint64_t place, const ProcessExplained& at, const TaskExplained& task) {
   reason.place = place;
   reason.starts = starts_in(at, place, task.usual);
@@ -137,7 +137,7 @@ std::optional<Duration> not_before(const Explanation& found) {
   std::optional<Duration> latest;
   for (const TaskReason& root : found.roots) {
     const auto left = left_of(root);
-    if (!left) return std::nullopt;  // It may take as long as it likes.
+    if (!left) return std::nullopt;  // The root may take any time.
     latest = std::max(latest.value_or(Duration{0}), *left);
   }
   return latest;
@@ -165,12 +165,12 @@ std::vector<NodeWithout> nodes_without(const JobInfo& job, const std::vector<Nod
     }
     if (runs) continue;
     const auto why = [&]() -> std::string {
-      if (node.state == MemberState::suspect) return "is not heard of just now";
-      if (node.state != MemberState::alive) return "is not there";
+      if (node.state == MemberState::suspect) return "is suspected: it has not been heard for a while";
+      if (node.state != MemberState::alive) return "is down";
       if (node.load.witness) return "is a witness: it runs no jobs";
       if (node.load.draining) return "is draining: it runs no jobs";
-      if (newest == nullptr) return "has not started a process of it";
-      return newest->end.empty() ? "is starting a process of it" : "its process ended: " + newest->end;
+      if (newest == nullptr) return "has not started a process of the job";
+      return newest->end.empty() ? "is starting a process of the job" : "its process ended: " + newest->end;
     };
     without.push_back({node.life.process, why()});
   }
@@ -231,7 +231,7 @@ Explanation explain(const AskProcesses& ask, const TaskSelector& what) {
     for (TaskReason& reason : reasons_in(said)) {
       if (waits_for_tasks(reason.task)) {
         follow(reason.task);
-      } else if (reason.task.state != RowState::ended) {  // It may have, meanwhile.
+      } else if (reason.task.state != RowState::ended) {  // The root may have ended meanwhile.
         found.roots.push_back(std::move(reason));
       }
     }

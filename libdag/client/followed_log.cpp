@@ -62,7 +62,7 @@ FollowedLog::News FollowedLog::look() {
   return news;
 }
 
-/// Those that are gone are a gap, and stay known.
+/// Nodes that are gone are a gap, and stay known.
 void FollowedLog::learn_nodes(News& news) {
   std::map<ProcessId, Node*> gone;
   for (auto& [id, node] : nodes_) gone[id] = &node;
@@ -81,7 +81,7 @@ void FollowedLog::learn_nodes(News& news) {
     node->again_at = now() + silent_for;
     node->link.reset();
     if (!std::exchange(node->silent, true))
-      news.lines.push_back(gap_line(0, to_string(id), "without its part: it is not there"));
+      news.lines.push_back(gap_line(0, to_string(id), "lines are missing: the node is down"));
   }
 }
 
@@ -101,7 +101,7 @@ void FollowedLog::look_at(ProcessId id, Node& node, News& news) {
     if (!node.keeps_none) node.link.reset();
   }
   node.again_at = now() + silent_for;
-  if (!std::exchange(node.silent, true)) news.lines.push_back(gap_line(0, name, "without its part: " + why));
+  if (!std::exchange(node.silent, true)) news.lines.push_back(gap_line(0, name, "lines are missing: " + why));
 }
 
 void FollowedLog::read_pages(const std::string& name, Node& node, News& news) {
@@ -113,7 +113,7 @@ void FollowedLog::read_pages(const std::string& name, Node& node, News& news) {
     }
     if (!page.notices.empty()) node.notices = page.notices;
     if (page.read.file == 0) {
-      if (!page.notices.empty()) node.read = {};  // It was begun anew, and nothing is there yet.
+      if (!page.notices.empty()) node.read = {};  // The journal was started again, and is empty yet.
       return;
     }
     if (page.bytes) add_page(page, name, news);

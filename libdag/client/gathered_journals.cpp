@@ -45,13 +45,14 @@ GatheredJournals::GatheredJournals(const std::string& address, std::optional<Job
   }
   if (any) return;
   remove(directory_);
-  throw Failure({ErrorCode::job_unknown,
-                 !job               ? "no journal of these nodes knows of a job"
-                 : *job == of_nodes ? "no journal of these nodes says anything of nodes"
-                                    : "no journal of these nodes says anything of " + to_string(*job),
-                 "nodes keep one unless `journal = false` is set, and without `--data DIR` only until they "
-                 "are started again; --from DIR reads those of nodes that are gone",
-                 notices_.empty() ? "" : notices_.front()});
+  throw Failure(
+      {ErrorCode::job_unknown,
+       !job               ? "no journal of these nodes knows of a job"
+       : *job == of_nodes ? "no journal of these nodes says anything of nodes"
+                          : "no journal of these nodes says anything of " + to_string(*job),
+       "nodes keep a journal unless `journal = false` is set, without `--data DIR` only until their next "
+       "start; --from DIR reads the journals of nodes that are gone",
+       notices_.empty() ? "" : notices_.front()});
 }
 
 GatheredJournals::~GatheredJournals() { remove(directory_); }
@@ -64,11 +65,11 @@ bool GatheredJournals::gather(const std::string& address, std::optional<JobId> j
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string name = to_string(nodes[i].life.process);
     if (limits_.on_progress)
-      limits_.on_progress("gathering what " + name + " has",
+      limits_.on_progress("reading the journal of " + name,
                           static_cast<double>(i) / static_cast<double>(nodes.size()));
     try {
       if (!is_up(nodes[i].state)) {
-        notices_.push_back("without the part of " + name + ", which is not there");
+        notices_.push_back("the journal of " + name + " is missing: the node is down");
       } else if (i == 0) {
         any = gather_from(*first, name, job) || any;
       } else {
@@ -78,7 +79,7 @@ bool GatheredJournals::gather(const std::string& address, std::optional<JobId> j
     } catch (const Failure& failure) {
       const ErrorCode code = failure.error().code;
       if (code == ErrorCode::disk_full || code == ErrorCode::interrupted) throw;
-      notices_.push_back("without the part of " + name + ": " + failure.what());
+      notices_.push_back("the journal of " + name + " is missing: " + failure.what());
     }
   }
   return any;

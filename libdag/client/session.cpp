@@ -165,7 +165,7 @@ Job Session::submit(const Graph& graph) {
 
 Job Session::attach(std::string_view job) {
   const std::optional<JobId> id = parse_job_id(job);
-  if (!id) throw Failure({ErrorCode::usage, "'" + std::string(job) + "' is no job", "say job7, or 7"});
+  if (!id) throw Failure({ErrorCode::usage, "'" + std::string(job) + "' is not a job", "write job7, or 7"});
   for (const auto& one : jobs_) {
     if (auto state = one.lock(); state && state->id == *id) return Job(std::move(state));
   }

@@ -264,7 +264,7 @@ Result<std::map<JobId, Stored>> StoredLogs::release() {
   for (auto& [job, log] : logs_) {
     if (log.headless && !log.stored.snapshot) {
       return Error{ErrorCode::log_damaged, to_string(job) + " has entries in the log, and no beginning",
-                   "segments of the log are missing: replace the disk, and let this node start without data"};
+                   "segments of the log are missing: replace the disk, and start this node without data"};
     }
     if (log.stored.snapshot || log.stored.vote != Vote{}) found[job] = std::move(log.stored);
   }

@@ -6,10 +6,10 @@
 #include <map>
 #include <tuple>
 
+#include "libdag/base/time.hpp"
 #include "libdag/graph/data_edges.hpp"
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/rank.hpp"
-#include "libdag/graph/text.hpp"
 
 namespace dag {
 namespace {
@@ -126,7 +126,7 @@ class Draughtsman {
       const std::string& name = fragment_.name(first[i]);
       if (node.tasks == 1) {
         node.label = options_.ids.empty() ? label(fragment_, first[i]) : name + "#" + options_.ids[first[i]];
-        if (const auto takes = fragment_.policy(first[i]).takes) node.label += "\n" + duration_text(*takes);
+        if (const auto takes = fragment_.policy(first[i]).takes) node.label += "\n" + text_of(*takes);
       } else {
         // "×" in UTF-8.
         node.label = (mixed[i] ? name + ", ..." : name) + " \xC3\x97 " + std::to_string(node.tasks);

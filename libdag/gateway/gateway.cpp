@@ -107,13 +107,13 @@ KeptJob* GatewayMachine::known(Life from, std::uint64_t number, JobId job, Insta
   if (unread_.contains(job)) {
     refuse(from, number,
            {ErrorCode::job_elsewhere,
-            to_string(self_.process) + " has just started, and reads the record of " + to_string(job),
-            "ask it a little later"});
+            to_string(self_.process) + " has just started and is reading the record of " + to_string(job),
+            "ask again a little later"});
     return nullptr;
   }
   refuse(from, number,
          {ErrorCode::job_unknown, to_string(self_.process) + " knows no " + to_string(job),
-          "`dag ls` lists the jobs; a node forgets what ended long ago, and all when it ends"});
+          "`dag ls` lists the jobs. Old jobs are dropped from memory; see `dag history`"});
   return nullptr;
 }
 
@@ -125,7 +125,7 @@ void GatewayMachine::send_elsewhere(Life to, std::uint64_t number, JobId id, con
   if (!no.error) {
     no.error =
         Error{ErrorCode::job_elsewhere, "another node leads the record of this job, or will in a moment",
-              "ask that node, or this one a little later"};
+              "ask that node, or ask again a little later"};
   }
   for (const auto& [life, claim] : nodes_) {
     if (job.leader == life.process && life != self_) no.elsewhere = claim.endpoint.control;
@@ -242,8 +242,8 @@ void GatewayMachine::refuse_cancelling(JobId id, KeptJob& job, Instant now) {
     refuse(one.client, one.number,
            {ErrorCode::no_quorum,
             "less than a majority of the nodes with the record of " + to_string(id) +
-                " have written after 5 s that it is cancelled",
-            "cancel it again, which does no harm; `dag node list` shows who is there"});
+                " have recorded within 5 s that the job is cancelled",
+            "cancel the job again, which does no harm; `dag node list` shows which nodes are up"});
     return true;
   });
 }
@@ -253,12 +253,11 @@ void GatewayMachine::ask(Life from, const client::AskDrain& ask, Instant) {
     return one.first != self_ && takes_jobs(one.first);
   });
   if (ask.draining && !others) {
-    return refuse(
-        from, ask.number,
-        {ErrorCode::needs_impossible,
-         "no other node takes jobs: nothing that " + to_string(self_.process) + " has could go anywhere",
-         "start another node first, or let one take jobs again with `dag node undrain`; `dag down` ends "
-         "all"});
+    return refuse(from, ask.number,
+                  {ErrorCode::needs_impossible,
+                   "no other node accepts jobs, so " + to_string(self_.process) + " cannot be drained",
+                   "start another node first, or cancel a drain with `dag node undrain`; `dag down` ends "
+                   "all"});
   }
   client::Answer reply;
   reply.number = ask.number;

@@ -69,7 +69,7 @@ void GatewayMachine::on_lost(JobId id, const Error& why, Instant now) {
 }
 
 void GatewayMachine::end_before_it_began(JobId id, KeptJob& job, Instant now) {
-  job.error = Error{ErrorCode::task_cancelled, "it was cancelled before it began"};
+  job.error = Error{ErrorCode::task_cancelled, "the job was cancelled before it began"};
   job.counts = {0, 0, 0, 0, job.graph->size()};
   end(id, job, JobPhase::cancelled, now);
 }
@@ -82,7 +82,8 @@ void GatewayMachine::end(JobId id, KeptJob& job, JobPhase phase, Instant now) {
     tell_end(id, job, now);
   } else {
     send_to_followers(
-        job, client::JobLost{id, job.error.value_or(Error{ErrorCode::task_cancelled, "it was cancelled"})});
+        job,
+        client::JobLost{id, job.error.value_or(Error{ErrorCode::task_cancelled, "the job was cancelled"})});
   }
   client::Answer reply;
   reply.jobs.push_back(info(id, job, now, true));

@@ -33,7 +33,7 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   job.without_majority = news.without_majority;
   const bool another_leads = !news.leads && news.leader && *news.leader != self_.process;
   if (job.submitter && news.settled && another_leads) {
-    // It was faster, and leads it from the start.
+    // Another node was faster, and leads the job from the start.
     accept(id, job);
     return step_down(id, job, now);
   }
@@ -58,8 +58,8 @@ void GatewayMachine::on_led(RecordLed news, Instant now) {
   }
   if (job.is_closed()) return close_again(id);
   if (was_refused) {
-    job.error =
-        Error{ErrorCode::no_quorum, "it was refused because its record had not got its copies in time", {}};
+    job.error = Error{
+        ErrorCode::no_quorum, "the job was refused because its record did not get its copies in time", {}};
     job.client.reset();
     job.client_until.reset();
     return end(id, job, JobPhase::cancelled, now);

@@ -6,6 +6,16 @@
 #include "libdag/graph/data_edges.hpp"
 
 namespace dag {
+namespace {
+
+Error no_results(JobId job) {
+  return {ErrorCode::output_released, "the results of " + to_string(job) + " are not kept any more",
+          "results of `dag submit` are kept for a time, results_kept_for of dagd; other results until their "
+          "program releases them"};
+}
+
+}  // namespace
+
 void GatewayMachine::want(Life from, const client::Want& want) {
   KeptJob* const found = jobs_.find(want.job);
   const auto lost = [&](Error why) {
@@ -14,8 +24,7 @@ void GatewayMachine::want(Life from, const client::Want& want) {
   if (found == nullptr) return lost({ErrorCode::job_unknown, "no such job: " + to_string(want.job)});
   KeptJob& job = *found;
   if (job.is_closed()) {
-    return lost(job.error.value_or(
-        Error{ErrorCode::output_released, "what " + to_string(want.job) + " has left is not kept any more"}));
+    return lost(job.error.value_or(no_results(want.job)));
   }
   if (job.client != from && !job.attached.contains(from)) return;
   if (const auto known = job.results.find(want.task); known != job.results.end()) {
@@ -72,8 +81,8 @@ void GatewayMachine::release_result(KeptJob& job, client::TaskSettled settled) {
   }
   settled.output = {};
   settled.error = Error{ErrorCode::output_released,
-                        "it was released when its job had ended: its node keeps results of " +
-                            std::to_string(results_limits_.bytes_max >> 20) + " MiB, and has as many",
+                        "the output was released when its job had ended: the node keeps " +
+                            std::to_string(results_limits_.bytes_max >> 20) + " MiB of results, and is full",
                         "attach to the job before it ends, or let the task write a file"};
   job.results.emplace(settled.task, std::move(settled));
 }
@@ -116,11 +125,7 @@ void GatewayMachine::ask(Life from, const client::AskOutputs& ask, Instant now) 
   if (job == nullptr) return;
   if (!job->leads() && !job->is_closed()) return send_elsewhere(from, ask.number, ask.job, *job, now);
   if (job->is_closed()) {
-    return refuse(
-        from, ask.number,
-        {ErrorCode::output_released, "what " + to_string(ask.job) + " has left is not kept any more",
-         "of a job of `dag submit` it is for a time, results_kept_for of dagd; of others until their program "
-         "lets go"});
+    return refuse(from, ask.number, no_results(ask.job));
   }
   client::Answer reply;
   reply.number = ask.number;

@@ -16,17 +16,17 @@ void GatewayMachine::ask(Life from, const client::AskRetry& ask, Instant now) {
     return refuse(
         from, ask.number,
         {ErrorCode::usage, name + " cannot be retried: its program submitted it and waited for its outputs",
-         "start the program again; `dag retry` takes jobs of dag submit, dag exec and dag flow"});
+         "start the program again; `dag retry` is for jobs of dag submit, dag exec and dag flow"});
   }
   if (!job->over()) {
     return refuse(
         from, ask.number,
-        {ErrorCode::usage, name + " has not ended", "wait for it, or cancel it: dag cancel " + name});
+        {ErrorCode::usage, name + " has not ended", "wait for its end, or cancel it: dag cancel " + name});
   }
   if (job->is_closed() || !programs_.contains(job->launch.program)) {
     return refuse(from, ask.number,
                   {ErrorCode::output_released, name + " is not kept any more, so it cannot be retried",
-                   "submit it again; results_kept_for of dagd says how long jobs are kept"});
+                   "submit the job again; results_kept_for of dagd says how long jobs are kept"});
   }
   const bool all_done = job->phase() == JobPhase::finished && job->counts.failed == 0;
   if (ask.only_unfinished && all_done) {

@@ -31,8 +31,8 @@ void GatewayMachine::ask(Life from, const client::AskHandle& ask, Instant) {
 }
 
 Error GatewayMachine::out_of_handles() const {
-  return {ErrorCode::internal, to_string(self_.process) + " has no more numbers for jobs",
-          "ask another node for one, or start this one with an empty data directory"};
+  return {ErrorCode::internal, to_string(self_.process) + " has used all its job numbers",
+          "submit to another node, or start this node with an empty data directory"};
 }
 
 void GatewayMachine::ask(Life from, client::AskSubmit& ask, Instant now) {
@@ -108,7 +108,7 @@ void GatewayMachine::refuse_handle(Life to, std::uint64_t number, JobId job) {
   refuse(
       to, number,
       {ErrorCode::job_unknown,
-       to_string(job) + " is another job, or no handle that " + to_string(self_.process) + " has given out",
+       to_string(job) + " is another job, or a handle that " + to_string(self_.process) + " has not issued",
        "submit with a new handle"});
 }
 
@@ -178,8 +178,8 @@ void GatewayMachine::look_at_spreading(Instant now) {
       refuse(one.client, one.submission.number,
              {ErrorCode::no_quorum,
               "the binary of " + to_string(one.submission.job) +
-                  " could not be brought to another node, so a loss of this one would end the job",
-              "`dag node list` shows who is there; submit it again when they are"});
+                  " could not be copied to another node, so the job would not survive a loss of this node",
+              "`dag node list` shows which nodes are up; submit the job again when more are"});
     }
   }
 }

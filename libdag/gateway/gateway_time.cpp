@@ -17,7 +17,7 @@ void GatewayMachine::on_time(Instant now) {
              {ErrorCode::no_quorum,
               "less than a majority of the nodes that are to hold the record of " + to_string(id) +
                   " have it after 10 s",
-              "`dag node list` shows who is there; look with `dag ls` before you submit it again"});
+              "`dag node list` shows which nodes are up; check `dag ls` before you submit the job again"});
     }
     refuse_cancelling(id, job, now);
     if (KeptJob::Over* const over = job.ended()) {

@@ -280,13 +280,13 @@ std::optional<Instant> GatewayMachine::apart_at(const KeptJob& job) const {
 
 void GatewayMachine::look_who_is_apart(JobId id, KeptJob& job, Instant now) {
   if (const auto at = apart_at(job); !at || *at > now) return;
-  // Those that will be apart in a moment count, too: one cut is seen by many, not at once.
+  // Processes that will be apart in a moment count, too: many see one cut, not at once.
   std::vector<Apart> apart;
   for (const auto& [pair, since] : silences(job)) apart.push_back(pair);
   for (const Life life : who_goes(std::move(apart), self_)) {
     Worker& worker = *std::find_if(job.workers.begin(), job.workers.end(),
                                    [&](const Worker& one) { return one.life == life; });
-    worker.end = "it and others of the job did not hear each other, though their nodes are there";
+    worker.end = "this process and others of the job did not hear each other, though their nodes are up";
     effects_.emplace_back(SendToKeeper{worker.node, keeper::StopWorker{id, worker.number}});
     job.again_at[worker.node] = now + apart_pause;
     worker_down(id, job, worker,
@@ -384,8 +384,8 @@ void GatewayMachine::worker_down(JobId id, KeptJob& job, Worker& worker, keeper:
     return give_up(id, job,
                    {ErrorCode::process_crashed,
                     "more than " + std::to_string(crashes.restarts) + " processes of " + to_string(id) +
-                        " crashed within a minute while no task ran in them; the last one was " + text,
-                    "look into the logs of its worker processes, in the log directory of each node"},
+                        " crashed within a minute while no task ran in them; the last one: " + text,
+                    "see the logs of the job's worker processes, in the log directory of each node"},
                    now);
   }
   job.unheard.erase(life);

@@ -9,9 +9,9 @@
 
 #include "libdag/base/limits.hpp"
 #include "libdag/base/saturating.hpp"
+#include "libdag/base/time.hpp"
 #include "libdag/graph/order.hpp"
 #include "libdag/graph/rank.hpp"
-#include "libdag/graph/text.hpp"
 
 namespace dag {
 namespace {
@@ -34,7 +34,7 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
         "nothing");
   }
   if (policy.effects == Effects::at_most_once && policy.retry.attempts > 1) {
-    return usage(fragment, task, "may run only once, and is to be tried several times",
+    return usage(fragment, task, "may run only once, and has several attempts",
                  "leave .retry() out, or declare .effects(dag::idempotent)");
   }
   if (policy.retry.attempts == 0) {
@@ -46,27 +46,27 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
                  "at most " + std::to_string(limits::attempts_max) + " are allowed");
   }
   if (policy.retry.backoff < Duration(0)) {
-    return usage(fragment, task, "has a backoff of " + duration_text(policy.retry.backoff),
+    return usage(fragment, task, "has a backoff of " + text_of(policy.retry.backoff),
                  "use 0 to retry at once");
   }
   if (policy.timeout && *policy.timeout <= Duration(0)) {
-    return usage(fragment, task, "has a timeout of " + duration_text(*policy.timeout),
+    return usage(fragment, task, "has a timeout of " + text_of(*policy.timeout),
                  "a timeout must be longer than 0");
   }
   if (policy.deadline && *policy.deadline <= Duration(0)) {
-    return usage(fragment, task, "has a deadline of " + duration_text(*policy.deadline),
+    return usage(fragment, task, "has a deadline of " + text_of(*policy.deadline),
                  "a deadline counts from submission and must be longer than 0");
   }
   if (policy.takes && *policy.takes < Duration(0)) {
-    return usage(fragment, task, "is said to take " + duration_text(*policy.takes),
+    return usage(fragment, task, "is said to take " + text_of(*policy.takes),
                  "a duration cannot be negative");
   }
   if (policy.checkpoint && *policy.checkpoint < Duration(0)) {
-    return usage(fragment, task, "saves its state every " + duration_text(*policy.checkpoint),
+    return usage(fragment, task, "saves its state every " + text_of(*policy.checkpoint),
                  "a duration cannot be negative; 0 leaves it to libdag");
   }
   if (policy.checkpoint && policy.effects == Effects::at_most_once) {
-    return usage(fragment, task, "may run only once, and saves its state to go on from there",
+    return usage(fragment, task, "may run only once, and has checkpoints",
                  "leave .checkpoint() out, or declare .effects(dag::idempotent)");
   }
   if (const auto call = fragment.kind(task).call;
@@ -93,7 +93,7 @@ Status check_policy(const Fragment& fragment, const Policy& policy, std::uint32_
   }
   if (!(policy.needs.cpus >= 0) || std::isinf(policy.needs.cpus)) {
     return usage(fragment, task, "needs " + std::to_string(policy.needs.cpus) + " cpus",
-                 "give the number of lanes it occupies");
+                 "needs.cpus is the number of lanes that the task occupies");
   }
   return Done{};
 }
@@ -145,7 +145,7 @@ Status check_groups(const Fragment& fragment) {
                    "at most " + std::to_string(limits::attempts_max) + " are allowed in one period"};
     }
     if (intensity.period <= Duration(0)) {
-      return Error{ErrorCode::usage, what + "counts restarts over " + duration_text(intensity.period),
+      return Error{ErrorCode::usage, what + "counts restarts over " + text_of(intensity.period),
                    "a period must be longer than 0"};
     }
   }
@@ -228,8 +228,8 @@ Status check_deadlines(const Fragment& fragment) {
     if (stated[task] <= *deadline - ranking.starts_at[task]) continue;
     const Duration ends_at = sum(ranking.starts_at[task], stated[task]);
     return Error{ErrorCode::deadline_impossible,
-                 "task " + label(fragment, task) + " must end within " + duration_text(*deadline) +
-                     ", but takes " + duration_text(ends_at) + " on the way " +
+                 "task " + label(fragment, task) + " must end within " + text_of(*deadline) + ", but takes " +
+                     text_of(ends_at) + " on the way " +
                      path_label(fragment, longest_way_to(fragment, ranking, stated, task)),
                  "allow more time, or shorten or split the tasks on this way"};
   }

@@ -8,12 +8,12 @@ namespace dag {
 
 /// A kernel that spawns in a loop ends here: when it is told to stop, or has spawned too much.
 detail::Builder& Context::builder() {
-  if (cancelled()) throw Failure({ErrorCode::task_cancelled, "a kernel that is to stop spawned a task"});
+  if (cancelled()) throw Failure({ErrorCode::task_cancelled, "a cancelled kernel spawned a task"});
   if (!builder_) builder_ = std::make_unique<detail::Builder>();
   if (builder_->size() < limits::tasks_max) return *builder_;
   throw Failure(
       {ErrorCode::usage,
-       "it spawned more than " + std::to_string(limits::tasks_max) + " tasks, which a job may not have",
+       "the kernel spawned more than " + std::to_string(limits::tasks_max) + " tasks, the limit of a job",
        "spawn fewer tasks at once: they start when the kernel returns, and can spawn the others"});
 }
 

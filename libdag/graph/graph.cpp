@@ -38,7 +38,7 @@ void throw_other_range(std::string_view name, Range wanted, Range given) {
 void join_group(Policy& policy, std::uint32_t group) {
   if (policy.group && *policy.group != group) {
     throw Failure({ErrorCode::usage, "a task cannot be a member of two groups",
-                   "whoever restarts it must know who restarts with it: leave one .in() out"});
+                   "a restart must concern one group: leave one .in() out"});
   }
   policy.group = group;
 }

@@ -1,8 +1,7 @@
-// Numbers, units of time, and the grammar of UTF-8.
+// Numbers, and the grammar of UTF-8.
 
 #include "libdag/graph/text.hpp"
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -39,22 +38,6 @@ void append_utf8(std::string& text, std::uint32_t code) {
     add(0x80 | (code >> 6 & 0x3F));
   }
   add(0x80 | (code & 0x3F));
-}
-
-std::string duration_text(Duration duration) {
-  struct Unit {
-    double ns;
-    const char* name;
-  };
-  constexpr std::array<Unit, 5> units{{{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
-  const auto ns = static_cast<double>(duration.count());
-  for (const Unit& unit : units) {
-    if (std::abs(ns) < unit.ns) continue;
-    std::array<char, 64> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "%.6g %s", ns / unit.ns, unit.name);
-    return buffer.data();
-  }
-  return std::to_string(duration.count()) + " ns";
 }
 
 namespace {

@@ -1,12 +1,10 @@
 #pragma once
-// Text for people and programs: durations, and names that may hold any bytes.
+// Text for people and programs: numbers, and names that may hold any bytes.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "libdag/base/time.hpp"
 
 namespace dag {
 
@@ -18,9 +16,6 @@ std::optional<double> number_in(std::string_view text);
 bool is_unicode(std::uint32_t code);
 /// `code` must be a character's.
 void append_utf8(std::string& text, std::uint32_t code);
-
-/// How a person writes a duration: `1.5 s`, `20 ms`.
-std::string duration_text(Duration duration);
 
 /// `text` as valid UTF-8: other bytes replaced by U+FFFD, control characters except newlines by spaces.
 std::string printable(const std::string& text);

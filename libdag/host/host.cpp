@@ -78,8 +78,8 @@ Life HostMachine::next_life() {
 Error HostMachine::used_up() const {
   return {ErrorCode::internal,
           to_string(self_.process) + " has started " + std::to_string(processes_max) +
-              " worker processes, and has no more numbers for them",
-          "start this node again"};
+              " worker processes and has used all their numbers",
+          "restart this node"};
 }
 
 std::optional<Error> HostMachine::why_none_now() const {
@@ -228,7 +228,7 @@ void HostMachine::on_ended(Life life, ProcessEnd end, const std::string& text,
     refuse(life, worker,
            {ErrorCode::program_invalid,
             named(worker.job, worker.number) + " ended before it made its dag::Session: " + text,
-            "it is started with the arguments of the client, in the same directory; its output is in the log "
+            "a worker process has the arguments and the directory of the client; its output is in the log "
             "directory of " +
                 to_string(self_.process)});
   }
@@ -281,7 +281,7 @@ void HostMachine::on_time(Instant now) {
            {ErrorCode::program_invalid,
             named(worker.job, worker.number) + " did not make its dag::Session within " +
                 std::to_string(std::chrono::duration_cast<std::chrono::seconds>(start_within).count()) + " s",
-            "what a job does before its dag::Session, every worker process does too: keep it short"});
+            "every worker process runs main up to its dag::Session: keep that part short"});
     stop(life, worker);
   }
   for (auto job = jobs_.begin(); job != jobs_.end();) {

@@ -43,7 +43,7 @@ std::string_view name(recorded::MemberChange change) {
     case recorded::MemberChange::has:
       return "has";
   }
-  return "changed";  // In a word that a later version has.
+  return "changed";  // A later version has more words.
 }
 
 struct TextOf {
@@ -53,15 +53,17 @@ struct TextOf {
     for (const auto& candidate : placed.candidates) {
       text += "; " + to_string(candidate.process);
       if (candidate.misfit.empty()) {
-        text += " wait " + text_of(candidate.wait) + " move " + text_of(candidate.transfer) + " run " +
+        text += " wait " + text_of(candidate.wait) + ", transfer " + text_of(candidate.transfer) + ", run " +
                 text_of(candidate.run);
       } else {
-        text += " no (" + one_line(candidate.misfit) + ")";
+        text += " " + one_line(candidate.misfit);
       }
     }
     return text;
   }
-  std::string operator()(const recorded::Lent& lent) const { return "lent to " + to_string(lent.runner); }
+  std::string operator()(const recorded::Lent& lent) const {
+    return "dispatched to " + to_string(lent.runner);
+  }
   std::string operator()(const recorded::Returned& returned) const {
     return with_reason("returned", returned.why);
   }
@@ -70,19 +72,19 @@ struct TextOf {
   }
   std::string operator()(const recorded::Started&) const { return "started"; }
   std::string operator()(const recorded::Ended& ended) const {
-    return with_reason("ended " + std::string(name(ended.outcome)) + " after " + text_of(ended.ran),
+    return with_reason("ended: " + std::string(name(ended.outcome)) + " in " + text_of(ended.ran),
                        ended.error);
   }
   std::string operator()(const recorded::Lost& lost) const { return with_reason("lost", lost.why); }
   std::string operator()(const recorded::Retried& retried) const {
-    return "tried again after " + text_of(retried.pause) + (retried.charged ? "" : ", not charged");
+    return "retried after " + text_of(retried.pause) + (retried.charged ? "" : ", not charged");
   }
   std::string operator()(const recorded::Cancelled& cancelled) const {
     return with_reason("cancelled", cancelled.why);
   }
   std::string operator()(const recorded::Settled& settled) const {
-    std::string text = "settled " + std::string(name(settled.outcome));
-    if (settled.tries > 1) text += ", tried " + std::to_string(settled.tries) + " times";
+    std::string text = "settled: " + std::string(name(settled.outcome));
+    if (settled.tries > 1) text += ", " + std::to_string(settled.tries) + " tries";
     if (settled.late > Duration{0}) text += ", " + text_of(settled.late) + " after its deadline";
     return with_reason(std::move(text), settled.error ? settled.error->what : "");
   }
@@ -97,14 +99,13 @@ struct TextOf {
                        member.why);
   }
   std::string operator()(const recorded::Ran& ran) const {
-    return with_reason("came back " + std::string(name(ran.outcome)) + " after " + text_of(ran.ran),
-                       ran.error);
+    return with_reason(std::string(name(ran.outcome)) + " in " + text_of(ran.ran), ran.error);
   }
   std::string operator()(const recorded::Became& became) const {
-    return "became " + to_string(became.tail) + " after " + text_of(became.ran);
+    return "became " + to_string(became.tail) + " in " + text_of(became.ran);
   }
   std::string operator()(const recorded::StartedOver& over) const {
-    return with_reason("waits anew", over.why);
+    return with_reason("waits again", over.why);
   }
   std::string operator()(const recorded::RolledBack& back) const {
     return with_reason(
@@ -113,15 +114,15 @@ struct TextOf {
   }
   std::string operator()(const recorded::Restored&) const { return "restored"; }
   std::string operator()(const recorded::Crashed& crashed) const {
-    return with_reason("took its process down, " + std::to_string(crashed.times) + " times by now",
-                       crashed.what);
+    const std::string times = std::to_string(crashed.times) + (crashed.times == 1 ? " time" : " times");
+    return with_reason("crashed its process (" + times + " so far)", crashed.what);
   }
   std::string operator()(const recorded::HomeGiven& given) const {
     return "shard " + std::to_string(given.shard) + " given to " + to_string(given.home) + ", epoch " +
            to_string(given.epoch);
   }
   std::string operator()(const recorded::Recounted& counted) const {
-    return "shard " + std::to_string(counted.shard) + " counted again, epoch " + to_string(counted.epoch);
+    return "shard " + std::to_string(counted.shard) + " rebuilt, epoch " + to_string(counted.epoch);
   }
   std::string operator()(const recorded::GraphPart& part) const {
     return "graph: " + std::to_string(part.names.size()) + " names, " + std::to_string(part.packed.size()) +
@@ -131,18 +132,18 @@ struct TextOf {
   std::string operator()(const recorded::Printed& printed) const {
     std::string text = "printed: " + one_line(printed.text);
     if (printed.left_out > 0)
-      text += " (" + std::to_string(printed.left_out) + " bytes before it are not kept)";
+      text += " (" + std::to_string(printed.left_out) + " bytes before this text were dropped)";
     return text;
   }
   std::string operator()(const recorded::Saved& saved) const {
-    if (saved.border > 0) return "its group has save " + std::to_string(saved.border);
+    if (saved.border > 0) return "save " + std::to_string(saved.border) + " of its group is complete";
     return "saved " + std::to_string(saved.bytes) + " bytes";
   }
   std::string operator()(const recorded::Leads& leads) const {
     return "leads the job's record, term " + std::to_string(leads.term);
   }
   std::string operator()(const recorded::InputsCame& came) const {
-    return "inputs came: " + std::to_string(came.bytes) + " bytes in " + text_of(came.took);
+    return "inputs arrived: " + std::to_string(came.bytes) + " bytes in " + text_of(came.took);
   }
   std::string operator()(const recorded::TasksKnown& known) const {
     std::string text = known.submitted ? "submitted:" : "spawned:";
@@ -155,7 +156,7 @@ struct TextOf {
     return "began: " + one_line(began.name) + ", " + std::to_string(began.tasks) + " tasks" +
            (began.retries == JobId{}
                 ? ""
-                : ", " + std::to_string(began.done) + " done in " + to_string(began.retries));
+                : ", " + std::to_string(began.done) + " finished in " + to_string(began.retries));
   }
   std::string operator()(const recorded::JobOver& over) const {
     const auto count = [](std::uint64_t tasks, const char* what) {
@@ -168,10 +169,11 @@ struct TextOf {
   }
   std::string operator()(const recorded::JobVerdict& verdict) const {
     return verdict.cancelled ? "the job was cancelled"
-                             : std::to_string(verdict.tolerated) + " failures are tolerated";
+                             : std::to_string(verdict.tolerated) +
+                                   (verdict.tolerated == 1 ? " tolerated failure" : " tolerated failures");
   }
   std::string operator()(const recorded::FinishedTasks& some) const {
-    return "settled finished, " + std::to_string(std::popcount(some.bits)) + " tasks from this one on";
+    return "settled: finished, " + std::to_string(std::popcount(some.bits)) + " tasks from this one on";
   }
 };
 

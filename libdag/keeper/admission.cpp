@@ -56,7 +56,7 @@ Status admit(const detail::Fragment& graph, const std::vector<NodeDevices>& node
   return Error{ErrorCode::deadline_impossible,
                "the tasks take " + seconds(cost.work) + " in all, the cluster has " + std::to_string(lanes) +
                    " lanes, and the last deadline is after " + seconds(latest),
-               "give it more time, or more nodes"};
+               "extend the deadlines, or add nodes"};
 }
 
 }  // namespace dag

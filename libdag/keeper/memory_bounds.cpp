@@ -55,9 +55,9 @@ std::optional<Error> refusal(const std::vector<MemoryBound>& bounds, std::uint64
   if (fits(bounds, bytes)) return std::nullopt;
   const MemoryBound& bound = *tightest(bounds);
   return Error{ErrorCode::memory_exhausted,
-               "the job takes at least " + mebibytes(bytes) + ", and " + mebibytes(left(bound)) + " of the " +
-                   mebibytes(bound.limit) + " of " + bound.what + " are left",
-               "let go of jobs that are over, write the graph in families, or raise the limit"};
+               "the job needs at least " + mebibytes(bytes) + ", and " + mebibytes(left(bound)) + " of the " +
+                   mebibytes(bound.limit) + " of " + bound.what + " are free",
+               "release jobs that are over, write the graph in families, or raise the limit"};
 }
 
 std::optional<Error> shortage(const std::vector<MemoryBound>& bounds) {
@@ -65,7 +65,7 @@ std::optional<Error> shortage(const std::vector<MemoryBound>& bounds) {
   const MemoryBound* bound = tightest(bounds);
   return Error{ErrorCode::memory_exhausted,
                "the job was stopped because " + mebibytes(bound->used) + " of the " +
-                   mebibytes(bound->limit) + " of " + bound->what + " were taken",
+                   mebibytes(bound->limit) + " of " + bound->what + " were in use",
                "submit less at a time, keep fewer outputs, or raise the limit"};
 }
 

@@ -55,12 +55,12 @@ NodeRoom room_of(const NodeLimits& limits, std::size_t nodes) {
 
 Error no_room_for_job(const std::string& name, const NodeRoom& room) {
   return no_room(name, "runs processes of", room.jobs, "job", room.jobs_by,
-                 "the job starts when another one has ended; or raise the limit, or add a node");
+                 "the job starts when another job has ended; or raise the limit, or add a node");
 }
 
 Error no_room_for_client(const std::string& name, const NodeRoom& room) {
   return no_room(name, "serves", room.clients, "client", room.clients_by,
-                 "try again when another one has ended; or raise the limit, or use another node");
+                 "try again when another client has ended; or raise the limit, or use another node");
 }
 
 }  // namespace dag

@@ -7,7 +7,7 @@ namespace {
 
 Error lost(std::uint64_t segment, const std::string& what) {
   return {ErrorCode::log_damaged, "segment " + std::to_string(segment) + " of the log: " + what,
-          "the disk has lost what was written: replace it, and let this node start without data"};
+          "the disk has lost written data: replace the disk, and start this node without data"};
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ Error impossible(const PlacementQuestion& question) {
         (reasons.empty() ? "" : "\n") + to_string(candidate.process) + " " + to_string(candidate.misfits);
   }
   return Error{.code = ErrorCode::needs_impossible,
-               .what = "no process that was considered could ever run the task",
+               .what = "no candidate process could ever run the task",
                .cause = reasons};
 }
 

@@ -61,7 +61,8 @@ std::string to_string(const Misfit& misfit) {
     case Misfit::What::memory: {
       const std::string needs = "needs " + bytes_text(misfit.wanted);
       if (misfit.is_for_ever()) return "never: has " + bytes_text(misfit.capacity) + " of memory, " + needs;
-      return "memory: " + bytes_text(misfit.free) + " of " + bytes_text(misfit.capacity) + " free, " + needs;
+      return "busy: " + bytes_text(misfit.free) + " of " + bytes_text(misfit.capacity) + " of memory free, " +
+             needs;
     }
     case Misfit::What::cpus:
     case Misfit::What::gpus: {
@@ -71,8 +72,8 @@ std::string to_string(const Misfit& misfit) {
       const std::string plural = thing + (misfit.capacity == 1 ? "" : "s");
       if (misfit.is_for_ever())
         return "never: has " + std::to_string(misfit.capacity) + " " + plural + ", " + needs;
-      return plural + ": " + std::to_string(misfit.free) + " of " + std::to_string(misfit.capacity) +
-             " free, " + needs;
+      return "busy: " + std::to_string(misfit.free) + " of " + std::to_string(misfit.capacity) + " " +
+             plural + " free, " + needs;
     }
   }
   return "unknown";

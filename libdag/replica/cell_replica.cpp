@@ -133,7 +133,7 @@ void CellReplica::take_cell_effects() {
   }
 }
 
-/// It has ended, and is not closed yet: then it is about to go, and all are to hear that soon.
+/// True: the job has ended and is not closed yet: its record will soon go, and all are to hear that.
 bool CellReplica::is_quiet() const { return cell_->ended() && !cell_->is_closed(); }
 
 bool CellReplica::is_long() const {
@@ -247,7 +247,7 @@ void CellReplica::reconfigure(Instant now) {
 
 bool CellReplica::is_member(Life life) const { return message::is_alive(cell_->state(), life); }
 
-/// This process may have come when they had died already. Of a process that is up again, it knows at once.
+/// The replica may have come when these lives had died already. A process that is up again is known at once.
 void CellReplica::bury_unknown(Instant now) {
   if (is_planted(options_.planted, PlantedInReplica::unknown_stay)) return;
   const bool all_are_known = now - elected_at_ >= options_.unknown_for;
@@ -282,7 +282,7 @@ Blob CellReplica::written(const CellCommand& command) const {
   const auto* said = std::get_if<command::Said>(&command);
   const Error why{
       ErrorCode::usage,
-      (said == nullptr ? "an order" : "what " + to_string(said->from) + " said of its tasks") + " takes " +
+      (said == nullptr ? "a command" : "a report of " + to_string(said->from)) + " takes " +
           std::to_string(bytes.size_bytes()) + " bytes at once in the job's record, which takes " +
           std::to_string(options_.command_bytes_max) + " at most",
       "spawn fewer tasks at once, with smaller literals, and let no task read millions of others"};

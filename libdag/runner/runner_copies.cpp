@@ -8,7 +8,7 @@ namespace dag {
 
 Error Runner::why_over(const message::JobState& state) {
   return state.stopped.value_or(
-      Error{ErrorCode::output_lost, "the job is over, and what it held was let go"});
+      Error{ErrorCode::output_lost, "the job is over, and its outputs were released"});
 }
 
 OutcomeRecord Runner::saved_record(const OutputName& name, std::vector<OutputName> inputs,
@@ -171,7 +171,7 @@ void Runner::found(KeepSave save) {
 /// The output does not exist any more under this name.
 void Runner::give_up(const OutputName& name, const Error& why, Instant now) {
   if (Sought& waited_for = sought_.at(name); why.code == ErrorCode::output_released) {
-    // That is the answer for clients. For attempts that came to wait meanwhile it is made again.
+    // Clients get this answer. For attempts that came to wait meanwhile the output is made again.
     for (const std::uint64_t ticket : std::exchange(waited_for.tickets, {}))
       effects_.emplace_back(Brought{ticket, name, {}, why});
     waited_for.home_asked = false;
@@ -242,9 +242,9 @@ void Runner::explain(const TaskSelector& wanted, Instant now, std::vector<TaskEx
     one.failures = attempt.try_number - 1;
     one.state = taken.started ? RowState::ready : RowState::held;
     if (taken.started) {
-      one.why = "is with the lanes";
+      one.why = "queued for a lane";
     } else if (taken.open.empty()) {
-      one.why = lease_.held(now) ? "is about to be started" : "waits for a lease of its process";
+      one.why = lease_.held(now) ? "about to start" : "waits for a lease of its process";
     } else {
       one.why = "waits for its inputs:";
       std::size_t said = 0;

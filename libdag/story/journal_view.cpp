@@ -187,7 +187,7 @@ struct JournalView::Source {
                         std::to_string(gap.offset) + " on cannot be read");
     if (read.torn_bytes > 0)
       notices.push_back(name + ": its last " + std::to_string(read.torn_bytes) +
-                        " bytes cannot be read: they were being written, or it was cut off");
+                        " bytes cannot be read: they were being written, or the file was cut off");
     if (read.dropped > 0)
       notices.push_back(name + ": " + std::to_string(read.dropped) +
                         " records were dropped when it was written");
@@ -201,9 +201,8 @@ JournalView::JournalView(const JournalPaths& journals) : on_progress_(journals.o
   for (const std::string& path : journals.paths) {
     auto found = journals_at(path);
     if (found.empty()) {
-      throw Failure(
-          {ErrorCode::usage, "there is no journal in " + path,
-           "name a node's data directory, or the directory of its logs, or a file journal-N in it"});
+      throw Failure({ErrorCode::usage, "there is no journal in " + path,
+                     "name the data or state directory of a node, or a file journal-N in it"});
     }
     std::error_code problem;
     const bool alone = journals.paths.size() == 1 && fs::is_directory(path, problem);
@@ -217,7 +216,7 @@ JournalView::JournalView(const JournalPaths& journals) : on_progress_(journals.o
       }
       if (source.files.size() > 1 && source.files.front().filename() != journal_file_name(1))
         notices_.push_back(source.name_of(source.files.front()) +
-                           " is the oldest: what was older had to make room");
+                           " is the oldest file: older ones were deleted to make room");
     }
   }
 }

@@ -44,7 +44,7 @@ std::vector<LogLine> lines_in(const JournalEntry& entry) {
     if (printed->left_out > 0) {
       lines.push_back(
           gap_line(entry.unix_ns, line.place,
-                   std::to_string(printed->left_out) + " bytes are left out: it printed too fast"));
+                   std::to_string(printed->left_out) + " bytes were dropped: the process printed too fast"));
     }
   } else {
     return lines;

@@ -5,7 +5,7 @@
 namespace dag::detail {
 namespace {
 
-/// The one that the record names; made when nothing was said of it before.
+/// The attempt that the record names; made by the first record that names it.
 PastAttempt& attempt_of(PastTask& task, const JournalEntry& entry) {
   for (PastStep& step : task.steps) {
     if (step.attempt && step.attempt->id == entry.record.attempt) return *step.attempt;
@@ -21,9 +21,9 @@ std::string end_text(Outcome outcome, const std::string& error) {
 }
 
 std::string why_text(const std::string& rule) {
-  if (rule == "short") return "it is over sooner than another process could answer";
-  if (rule == "inputs here") return "its inputs lay there, and a lane was free";
-  return "it was to end there first";
+  if (rule == "short") return "chosen: too short to be worth sending elsewhere";
+  if (rule == "inputs here") return "chosen: its inputs are there, and a lane was free";
+  return "chosen: earliest estimated finish";
 }
 
 /// Adds an event that belongs to no attempt.
@@ -52,7 +52,7 @@ struct Told {
   void operator()(const recorded::Lent& lent) const { attempt_of(task, entry).at = lent.runner; }
   void operator()(const recorded::Stolen& stolen) const {
     attempt_of(task, entry).why_there =
-        "it had nothing to do and asked for work, which lay at " + to_string(stolen.victim.process);
+        "stolen from " + to_string(stolen.victim.process) + " by this idle process";
   }
   void operator()(const recorded::Started&) const {
     PastAttempt& attempt = attempt_of(task, entry);
@@ -78,13 +78,13 @@ struct Told {
     if (!entry.record.attempt) return note(task, entry, line);
     attempt_of(task, entry).end = "cancelled: " + cancelled.why;
   }
-  /// It names no attempt: of those that have not ended it was the last.
+  /// Names no attempt. The crashed attempt is the last one that has not ended.
   void operator()(const recorded::Crashed& crashed) const {
     ++task.charged;
     const auto last = std::find_if(task.steps.rbegin(), task.steps.rend(),
                                    [](const PastStep& step) { return step.attempt.has_value(); });
     if (last == task.steps.rend() || !last->attempt->end.empty()) return note(task, entry, line);
-    last->attempt->end = "took its process down: " + crashed.what;
+    last->attempt->end = "crashed its process: " + crashed.what;
   }
   void operator()(const recorded::Retried& retried) const {
     if (retried.charged) ++task.charged;

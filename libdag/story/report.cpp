@@ -161,15 +161,15 @@ JobReport make_report(const JournalPaths& journals, JobId job, std::vector<std::
   doing("adding up the runs", 0);
   add_classes(report, times.runs(), names);
   if (!times.graph().empty()) {
-    doing("looking for the longest chain", 0);
+    doing("finding the critical path", 0);
     const Placed placed = times.placed();
     add_path(report, placed, names);
     add_delays(report, placed);
-    doing("scheduling the tasks anew", 0);
+    doing("estimating the best schedule", 0);
     report.scheduled = list_schedule(placed.graph, placed.ran, report.lanes.size());
-    doing("scheduling the tasks anew", 0.5);
+    doing("estimating the best schedule", 0.5);
     report.with_one_more = list_schedule(placed.graph, placed.ran, report.lanes.size() + 1);
-    doing("looking for what tasks waited for", 0);
+    doing("finding the causes of waiting", 0);
     report.waiting = waiting(placed.graph, placed.times, placed.lanes);
   }
   notices = view.notices();

@@ -79,7 +79,7 @@ std::string parts(const std::string& caption, const std::vector<std::pair<std::s
                      "%\"></i></div></div>"}});
   }
   return table(caption,
-               {{"For what"}, {"Time", true}, {"Share", true}, {"<span class=\"quiet\">0 to 100 %</span>"}},
+               {{"Cause"}, {"Time", true}, {"Share", true}, {"<span class=\"quiet\">0 to 100 %</span>"}},
                rows);
 }
 
@@ -108,8 +108,8 @@ std::string use_picture(const Timeline& timeline) {
          "\" role=\"img\" aria-label=\"Share of lanes that were busy, over time\"><polygon class=\"use\" "
          "points=\"" +
          points +
-         "\"/></svg>\n<p class=\"axis\"><span>0 s</span><span>how many of the lanes were busy, of all; "
-         "below, when each was</span><span>" +
+         "\"/></svg>\n<p class=\"axis\"><span>0 s</span><span>busy lanes over time; below: each "
+         "lane</span><span>" +
          text_of(timeline.span) + "</span></p>\n";
 }
 
@@ -148,20 +148,20 @@ std::string beyond(std::size_t rows, const char* what) {
 std::string waiting_part(const JobReport& report) {
   if (!report.waiting) return {};
   const Waiting& waits = *report.waiting;
-  std::string html = "<h2>Waiting</h2>\n" + parts("Of all tasks together, until they began",
-                                                  {{"others had not ended", waits.dependencies},
-                                                   {"all lanes ran others", waits.resources},
-                                                   {"all lanes of its node did", waits.queue},
-                                                   {"inputs were on their way", waits.transfer},
-                                                   {"an attempt had failed or was lost", waits.retry},
-                                                   {"to be placed and begun", waits.other}});
-  html += "<p>Lanes had nothing to do for " + text_of(waits.idle) + "; for " +
-          text_of(waits.idle_while_ready) + " of it tasks could have begun, and " +
-          text_of(waits.idle_scattered) + " of it was at other nodes than most of it.</p>\n";
+  std::string html = "<h2>Waiting</h2>\n" +
+                     parts("Waiting time of all tasks together", {{"dependencies", waits.dependencies},
+                                                                  {"no free lane", waits.resources},
+                                                                  {"lane free elsewhere", waits.queue},
+                                                                  {"transfer", waits.transfer},
+                                                                  {"retries", waits.retry},
+                                                                  {"dispatch", waits.other}});
+  html += "<p>Idle lane time: " + text_of(waits.idle) + ". Tasks were ready during " +
+          text_of(waits.idle_while_ready) + " of it. Spread over nodes: " + text_of(waits.idle_scattered) +
+          ".</p>\n";
   if (report.scheduled && report.with_one_more)
-    html += "<p>Scheduled by its longest chains, the job would take " + text_of(*report.scheduled) + " on " +
-            std::to_string(report.lanes.size()) + " lanes, and " + text_of(*report.with_one_more) +
-            " with one more.</p>\n";
+    html += "<p>Best schedule (estimate): " + text_of(*report.scheduled) + " on " +
+            std::to_string(report.lanes.size()) + " lanes, " + text_of(*report.with_one_more) + " on " +
+            std::to_string(report.lanes.size() + 1) + ".</p>\n";
   return html;
 }
 
@@ -179,7 +179,7 @@ std::string classes_part(const JobReport& report) {
                     span(one.longest)});
   }
   return "<h2>Tasks</h2>\n" +
-         table("By name, those that took most of the time first",
+         table("By name, the longest total first",
                {{"Name"},
                 {"Runs", true},
                 {"Failed", true},
@@ -199,10 +199,10 @@ std::string path_part(const JobReport& report) {
     const PathReport::Class& one = report.path->classes[i];
     rows.push_back({text(one.name), count(one.tasks), span(one.total)});
   }
-  return "<h2>Critical path</h2>\n<p>" + std::to_string(report.path->tasks) + " tasks that took " +
+  return "<h2>Critical path</h2>\n<p>" + std::to_string(report.path->tasks) + " tasks, " +
          text_of(report.path->length) + ", " + percent(report.path->length, report.span) +
-         " of the whole: no number of lanes makes the job shorter.</p>\n" +
-         table("What lies on it", {{"Name"}, {"Tasks", true}, {"Total", true}}, rows);
+         " of the job's time: no number of lanes makes the job shorter.</p>\n" +
+         table("Its tasks by name", {{"Name"}, {"Tasks", true}, {"Total", true}}, rows);
 }
 
 std::string stragglers_part(const JobReport& report) {
@@ -212,7 +212,7 @@ std::string stragglers_part(const JobReport& report) {
     rows.push_back({text(one.name + " (" + to_string(one.task) + ")"), text(to_string(one.place)),
                     span(one.ran), span(one.median)});
   std::string html =
-      "<h2>Stragglers</h2>\n" + table("They ran more than " + std::to_string(straggler_times) +
+      "<h2>Stragglers</h2>\n" + table("Runs more than " + std::to_string(straggler_times) +
                                           " times as long as the median of their name",
                                       {{"Task"}, {"Lane"}, {"Ran", true}, {"Median", true}}, rows);
   if (report.stragglers_beyond > 0)
@@ -244,23 +244,23 @@ std::string report_page(const JobReport& report, const Timeline& timeline, JobId
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
       to_string(job) + ": report</title>\n" + style + "</head><body>\n<h1>" + to_string(job) + "</h1>\n<p>" +
-      std::to_string(report.tasks) + " tasks ran " + std::to_string(report.runs) + " times on " +
-      std::to_string(report.lanes.size()) + " lanes in " + text_of(report.span) + "; lanes were busy for " +
-      percent(report.busy, capacity) + " of it.</p>\n";
+      std::to_string(report.tasks) + " tasks, " + std::to_string(report.runs) + " runs on " +
+      std::to_string(report.lanes.size()) + " lanes in " + text_of(report.span) + "; lanes busy " +
+      percent(report.busy, capacity) + ".</p>\n";
   if (report.again > Duration{0})
-    html += "<p>" + text_of(report.again) + " went into runs that failed, or that repeated one; " +
-            std::to_string(report.retries) + " failures were tried again, " + std::to_string(report.losses) +
-            " attempts were lost, " + std::to_string(report.crashes) + " times a process crashed.</p>\n";
+    html += "<p>" + text_of(report.again) +
+            " went into failed and repeated runs; failures retried: " + std::to_string(report.retries) +
+            ", attempts lost: " + std::to_string(report.losses) +
+            ", process crashes: " + std::to_string(report.crashes) + ".</p>\n";
   if (report.unrun.others > 0)
-    html += "<p>" + std::to_string(report.unrun.others) + " more tasks settled without having run.</p>\n";
+    html += "<p>" + std::to_string(report.unrun.others) + " more tasks settled without a run.</p>\n";
   if (report.unrun.finished > 0)
-    html +=
-        "<p class=\"bad\">" + std::to_string(report.unrun.finished) +
-        " more tasks finished, and where is not known: a journal is missing, or had to drop records.</p>\n";
+    html += "<p class=\"bad\">" + std::to_string(report.unrun.finished) +
+            " more tasks finished without a recorded run: a journal is missing, or dropped records.</p>\n";
   if (report.delays > 0)
     html += "<p>Scheduling delay: median " + text_of(report.delay_median) + ", p99 " +
-            text_of(report.delay_p99) + " (of " + std::to_string(report.delays) +
-            " that waited for others).</p>\n";
+            text_of(report.delay_p99) + " (" + std::to_string(report.delays) +
+            " tasks with predecessors).</p>\n";
   for (const std::string& notice : notices) html += "<p class=\"bad\">" + xml_text(notice) + "</p>\n";
   html += lanes_part(report, timeline) + path_part(report) + waiting_part(report) + classes_part(report) +
           stragglers_part(report);

@@ -69,7 +69,7 @@ Error NodeLinks::why_down(LinkId link) {
   const auto found = links_.find(link);
   if (found != links_.end() && found->second.lost) return *found->second.lost;
   return {ErrorCode::cluster_lost, "the connection to a node was closed",
-          "`dag node list` at another node shows who is left"};
+          "`dag node list --address` of another node shows which nodes are up"};
 }
 
 client::Answer NodeLinks::exchange(LinkId id, const GatewayLink::Question& question,
@@ -184,8 +184,8 @@ void NodeLinks::look_after(const std::set<LinkId>& used) {
       link = links_.at(id).link.get();  // Links end on this thread only.
       address = links_.at(id).address;
     }
-    link->give_up({ErrorCode::cluster_lost, "the node at " + address + " says nothing any more",
-                   "`dag node list` at another node shows who is left"});
+    link->give_up({ErrorCode::cluster_lost, "the node at " + address + " has become silent",
+                   "`dag node list --address` of another node shows which nodes are up"});
   }
   for (const LinkId id : up) inquire(id);
 }

@@ -74,7 +74,7 @@ bool is_kept() { return std::getenv("DAG_KEPT") != nullptr; }
 /// Said when no other node leads it.
 Error led_by_none(JobId job) {
   return {ErrorCode::cluster_lost, "the node that led " + to_string(job) + " does not lead it any more",
-          "`dag node list` shows which nodes are left"};
+          "`dag node list` shows which nodes are up"};
 }
 
 bool goes_elsewhere(const Error& error) {
@@ -172,7 +172,7 @@ LinkId RemoteClient::hand_out(JobId& job, const std::shared_ptr<detail::JobState
       const client::Answer handle =
           links_.exchange(at, [](std::uint64_t number) { return client::AskHandle{number}; });
       if (handle.error && !handle.elsewhere.empty() && tries < submit_tries_max) {
-        // It is draining, or its disk is full.
+        // The node is draining, or its disk is full.
         const LinkId other = links_.open(handle.elsewhere, home_within);
         const std::lock_guard lock(mutex_);
         home_ = other;
@@ -235,7 +235,7 @@ void RemoteClient::attach(JobId job, std::shared_ptr<detail::JobState> state) {
     known.state = state;
     known.attached = true;
     look_for(known, {ErrorCode::job_unknown, "no node of the cluster knows " + to_string(job),
-                     "`dag ls` shows the jobs that are known"});
+                     "`dag ls` lists the known jobs"});
     begin_thread();
   }
   wait_for_leader(job);

@@ -32,7 +32,7 @@ client::Answer exchange_soon(GatewayLink& link, const GatewayLink::Question& que
     throw Failure({ErrorCode::cluster_lost,
                    "the node at " + link.address() + " has not answered for " +
                        std::to_string(within / std::chrono::seconds(1)) + " s, though its connection stands",
-                   "`dag node list` at another node shows who is left"});
+                   "`dag node list --address` of another node shows which nodes are up"});
   }
 }
 
@@ -62,7 +62,7 @@ class RemoteCluster : public Cluster {
           return client::AskEnd{number, job};
         },
         Answered::at_end_of_job, limit);
-    if (answer.jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
+    if (answer.jobs.empty()) throw Failure({ErrorCode::job_unknown, "no such job: " + to_string(job)});
     return std::move(answer.jobs.front());
   }
   void cancel(JobId job) override {
@@ -74,7 +74,7 @@ class RemoteCluster : public Cluster {
           return client::AskRetry{number, job, only_unfinished};
         },
         Answered::soon);
-    if (!answer.job) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
+    if (!answer.job) throw Failure({ErrorCode::job_unknown, "no such job: " + to_string(job)});
     return *answer.job;
   }
   client::Answer explain(JobId job, const TaskSelector& what) override {

@@ -63,7 +63,7 @@ Result<DataDirectory> DataDirectory::open(const std::string& path, ProcessId id,
   if (file) {
     if (!(file >> known_id >> incarnation)) {
       return Error{
-          ErrorCode::configuration_invalid, name + " does not say who the node is",
+          ErrorCode::configuration_invalid, name + " does not identify the node",
           "it holds two numbers: the node's id and how often it was started; put them back or begin with an "
           "empty directory"};
     }
@@ -106,7 +106,7 @@ void DataDirectory::load(ProgramStore& store, const std::function<void(std::stri
     const auto bytes = std::as_bytes(std::span(text));
     const ProgramId id = identify(bytes);
     if (name != hex(id.hash_high) + hex(id.hash_low)) {
-      log(entry.path().string() + " is not the program that its name says: it is left out");
+      log(entry.path().string() + " does not contain the program of its name: skipped");
     } else if (const Status put = store.put(id, Blob(bytes)); !put) {
       log(entry.path().string() + ": " + put.error().what);
     }

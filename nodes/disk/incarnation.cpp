@@ -24,9 +24,8 @@ Result<Incarnation> next_incarnation(std::optional<Incarnation> kept, Incarnatio
                             : clock + draw_number() % incarnations_apart;
   next = std::max<std::uint64_t>(next, at_least.value);
   if (next > std::numeric_limits<std::uint32_t>::max() - incarnations_apart) {
-    return Error{ErrorCode::configuration_invalid,
-                 "this node has been started too often to be told from before",
-                 "give it an id that no node of this cluster had"};
+    return Error{ErrorCode::configuration_invalid, "this node has used all its incarnations",
+                 "give it an id that no node of this cluster has had"};
   }
   return Incarnation{static_cast<std::uint32_t>(next)};
 }

@@ -72,8 +72,9 @@ Status ProgramStore::put(ProgramId id, const Blob& bytes) {
   if (bytes_ + bytes.size_bytes() > programs_bytes_max) {
     return Error{ErrorCode::disk_full,
                  "the binaries of the jobs of this node would take more than 4 GiB of memory",
-                 "those of jobs that are not over stay; others go ten minutes after they were needed: "
-                 "submit again then, or cancel jobs that nobody needs"};
+                 "a binary is dropped ten minutes after the end of its last job: submit again then, or "
+                 "cancel jobs that "
+                 "nobody needs"};
   }
   const int file = memfd_create("dag-program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   std::span<const std::byte> left = bytes.bytes();

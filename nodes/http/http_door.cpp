@@ -108,7 +108,7 @@ std::string_view kept_token(std::string_view cookies, const std::string& name) {
 
 std::optional<HttpAnswer> HttpDoor::turns_away(const HttpHead& head) const {
   const std::string name = name_in(head.host);
-  if (name.empty()) return no(400, "a request says where it is for: Host is missing, or is none");
+  if (name.empty()) return no(400, "the Host header is missing or invalid");
   if (token.empty() && name != "localhost" && !is_number(name) && name != name_in(host))
     return no(403, "'" + name + "' is no name of this server: use its address");
   if (!head.origin.empty() && head.origin != "http://" + head.host && head.origin != "https://" + head.host) {
@@ -131,7 +131,7 @@ std::optional<HttpAnswer> HttpDoor::turns_away(const HttpHead& head) const {
         "says `Authorization: Bearer TOKEN`");
   }
   if (head.method != "GET" && head.method != "HEAD") {
-    return no(405, head.method + " changes things, and nothing can be changed here: use `dag`");
+    return no(405, head.method + " is not allowed: this server is read-only, use `dag`");
   }
   return std::nullopt;
 }

@@ -84,7 +84,7 @@ int Journal::open_rings(Life process, std::size_t lanes, const std::optional<Out
                            std::to_string(process.incarnation.value);
   auto rings = RecordRings::make(files_, name, head_of(process), lanes + RecordRings::beside_lanes);
   if (!rings) {
-    log_("what happens in " + to_string(process) + " is not kept: " + rings.error().what);
+    log_("no journal of events in " + to_string(process) + ": " + rings.error().what);
     return -1;
   }
   auto readers = readers_of(*rings);
@@ -115,7 +115,7 @@ void Journal::flush() {
 void Journal::run() {
   pthread_setname_np(pthread_self(), "dag-journal");
   write_left();
-  Writer records;  // It and `waiting_` take turns, and keep their memory.
+  Writer records;  // Takes turns with `waiting_`; both keep their memory.
   std::unique_lock lock(mutex_);
   for (bool last = false; !last;) {
     const auto hurries = [this] { return closing_ || flushes_asked_ > flushed_; };
@@ -155,7 +155,7 @@ void Journal::write_left() {
         Source source{name, std::move(*rings), {}};
         source.readers = readers_of(source.rings);
         if (begin_file(head)) write_of(source, true);
-      } catch (const Failure&) {  // It was killed while it made them.
+      } catch (const Failure&) {  // The process was killed while it made them.
       }
       file_.reset();
     }
@@ -185,7 +185,7 @@ void Journal::write_of(Source& source, bool to_the_end) {
     any = any || dropped > 0;
     if (reader.broken() && !std::exchange(source.said_broken, true))
       log_("the rings of records " + source.name +
-           " were overwritten or cut; what happens there is not kept");
+           " were overwritten or cut; events of that process are not kept");
   }
   if (source.printed) any = write_printed(source, to_the_end || source.ends) || any;
   if (any) write_block();
@@ -222,8 +222,7 @@ bool Journal::append(std::span<const std::byte> bytes) {
   const bool goes_on = file_ && kept_.back().second + bytes.size() <= limits_.file_bytes;
   if ((!goes_on && !begin_file(head_of(self_))) || !files_.write(file_, bytes, kept_.back().second)) {
     if (!std::exchange(fails_, true))
-      log_("the journal " + directory_ + " cannot be written: " + strerror(errno) +
-           "; what happens is not kept");
+      log_("the journal " + directory_ + " cannot be written: " + strerror(errno) + "; events are not kept");
     file_.reset();  // Whatever of it was written: the next block begins another one.
     return false;
   }

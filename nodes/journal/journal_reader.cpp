@@ -45,7 +45,7 @@ struct FilePart {
 
 std::optional<FilePart> read_part(const fs::path& path, std::uint64_t from, bool is_newest) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) return std::nullopt;  // It has just made room.
+  if (!in) return std::nullopt;  // The journal has just made room.
   const auto size = static_cast<std::uint64_t>(in.tellg());
   const std::uint64_t head = encode_head({}).size();
   if (from < head) from = 0;
@@ -119,13 +119,13 @@ JournalPage read_journal_page(const std::string& directory, const client::AskJou
   const bool begun_anew = after.file > 0 && (files.empty() || files.rbegin()->first < after.file ||
                                              (last != files.end() && writer_of(last->second) != after.of));
   if (begun_anew) {
-    page.notices.push_back("the journal was begun anew: what it had is gone");
+    page.notices.push_back("the journal was started again: older records are gone");
     after = {};
   }
   const std::uint64_t next = after.file > 0 && last == files.end() ? after.file : after.file + 1;
   if (!files.empty() && files.begin()->first > next)
     page.notices.push_back("the journal begins with " + files.begin()->second.filename().string() +
-                           ": what was older had to make room");
+                           ": older files were deleted to make room");
   int passed_over = 0;
   for (auto one = files.lower_bound(after.file); one != files.end(); ++one) {
     const auto& [number, path] = *one;
@@ -165,7 +165,7 @@ void JournalReader::read(client::AskJournal what, Answer answer) {
   }
   client::Answer no;
   no.number = what.number;
-  no.error = Error{ErrorCode::timed_out, "the node has too many questions about its journal to answer",
+  no.error = Error{ErrorCode::timed_out, "the node has too many questions about its journal",
                    "ask again a little later"};
   answer(std::move(no));
 }

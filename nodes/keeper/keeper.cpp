@@ -67,7 +67,7 @@ Keeper::Keeper(const KeeperOptions& options)
   }
   if (data_ && data_->was_full()) {
     logger_->error(
-        "the disk of {} is full: this node serves what it has, and settles nothing until there is room",
+        "the disk of {} is full: this node serves existing data, and settles nothing until there is room",
         options_.data_directory);
   }
   if (data_) data_->load(programs_, [this](std::string_view line) { logger_->warn("{}", line); });
@@ -121,7 +121,7 @@ Keeper::~Keeper() {
   end_actors({keeper_, node_});
   spill_.reset();
   web_.reset();
-  journal_reader_.reset();  // It answers by the transport.
+  journal_reader_.reset();  // The reader answers by the transport.
   transport_.reset();
   store_.reset();
 }
@@ -176,8 +176,8 @@ std::unique_ptr<Store> Keeper::open_store() {
   const auto say_full = [log = logger_](bool full) {
     if (full) {
       log->error(
-          "the disk is full: until there is room, this node acknowledges nothing of any job's record, and "
-          "leads none that another node can");
+          "the disk is full: until there is room, this node settles nothing, and leads no job that another "
+          "node can lead");
     } else {
       log->warn("the disk has room again");
     }

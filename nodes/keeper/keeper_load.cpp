@@ -17,7 +17,7 @@ NodeMeasures Keeper::measures() {
   return measures;
 }
 
-/// It is asked for with every message of membership, and looked at about as often as it is told.
+/// Membership asks for the load with every message; the load is measured about as often.
 const LoadSummary& Keeper::load_now() {
   const Instant now = steady_now();
   if (loaded_at_ && now - *loaded_at_ < heartbeat_ / 2) return load_;
@@ -33,9 +33,8 @@ const LoadSummary& Keeper::load_now() {
   load_.disk_full = store_ && store_->full();
   load_.disk_stuck = store_ && store_->stuck();
   if (std::exchange(said_stuck_, load_.disk_stuck) != load_.disk_stuck) {
-    load_.disk_stuck
-        ? logger_->error("the disk takes nothing: this node leads no job's record that another node can")
-        : logger_->warn("the disk takes what it is given again");
+    load_.disk_stuck ? logger_->error("the disk is stuck: this node leads no job that another node can lead")
+                     : logger_->warn("the disk makes progress again");
   }
   load_.sick = progress_.look(heartbeat_);
   load_.draining = draining_;
@@ -50,8 +49,8 @@ ProgressPorts Keeper::progress_ports() {
     caf::anon_send(keeper_, mail::Probe{std::move(heard)});
   };
   ports.changed = [this](bool sick, const std::string& text) {
-    sick ? logger_->error("this node is late, so it leads no job's record that another node can: {}", text)
-         : logger_->warn("this node is as fast as it should be again");
+    sick ? logger_->error("this node is sick, so it leads no job that another node can lead: {}", text)
+         : logger_->warn("this node has recovered");
   };
   return ports;
 }

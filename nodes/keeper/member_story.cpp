@@ -30,8 +30,8 @@ std::string words_of(const LoadSummary& load) {
   for (const DeviceLoad& device : load.devices) text += (text.empty() ? "" : ", ") + words_of(device);
   if (load.devices.empty()) text = load.witness ? "runs nothing: it is a witness" : "nothing to run tasks on";
   if (load.disk_full) text += "; its disk is full";
-  if (load.disk_stuck) text += "; its disk takes nothing";
-  if (load.sick) text += "; it is late in all that it does";
+  if (load.disk_stuck) text += "; its disk is stuck";
+  if (load.sick) text += "; it is sick: it reacts late";
   if (load.draining) text += "; it is draining";
   return text;
 }
@@ -44,7 +44,7 @@ void MemberStory::started(Life self, const Endpoint& endpoint) {
 }
 
 void MemberStory::up(const MemberUp& member) {
-  logger_.info("{} is here, at {}", to_string(member.life.process), member.endpoint.control);
+  logger_.info("{} has joined, at {}", to_string(member.life.process), member.endpoint.control);
   say(member.life, recorded::MemberChange::up, "at " + member.endpoint.control);
 }
 

@@ -22,18 +22,18 @@ double number(std::uint64_t count) { return static_cast<double>(count); }
 void add_nodes(MetricsText& to, const std::vector<NodeInfo>& nodes) {
   std::map<MemberState, std::uint64_t> states{{MemberState::alive, 0}, {MemberState::suspect, 0}};
   for (const NodeInfo& node : nodes) ++states[node.state];
-  to.gauge("dag_nodes", "Nodes of the cluster that are up, as this one sees them.");
+  to.gauge("dag_nodes", "Nodes of the cluster that are up, as this node sees them.");
   for (const auto& [state, count] : states) to.add(number(count), {{"state", std::string(name(state))}});
-  to.gauge("dag_node_ready", "1: this node is ready, as /readyz says.");
+  to.gauge("dag_node_ready", "1 if this node is ready, see /readyz.");
   if (!nodes.empty()) to.add(nodes.front().not_ready.empty() ? 1 : 0);
   const auto add = [&](const NodeInfo& node, Duration time) {
     to.add(seconds(time), {{"node", to_string(node.life.process)}});
   };
-  to.gauge("dag_heartbeat_age_seconds", "Since this node heard the last sign of life of another one.");
+  to.gauge("dag_heartbeat_age_seconds", "Time since this node heard another node last.");
   for (const NodeInfo& node : nodes) {
     if (node.heard) add(node, node.heard->ago);
   }
-  to.gauge("dag_heartbeat_round_trip_seconds", "From a heartbeat to its answer from another node, smoothed.");
+  to.gauge("dag_heartbeat_round_trip_seconds", "Round trip of heartbeats to another node, smoothed.");
   for (const NodeInfo& node : nodes) {
     if (node.heard && node.heard->round_trip > Duration{0}) add(node, node.heard->round_trip);
   }
@@ -55,7 +55,7 @@ JobCounts operator+(const JobCounts& a, const JobCounts& b) {
           a.skipped + b.skipped, a.cancelled + b.cancelled, a.tolerated + b.tolerated};
 }
 
-/// So many names are told apart; the others are counted together.
+/// Names beyond this number are counted together.
 constexpr std::size_t classes_max = 200;
 
 void add_jobs(MetricsText& to, const NodeMeasures& measures, const std::vector<JobInfo>& jobs) {
@@ -65,7 +65,7 @@ void add_jobs(MetricsText& to, const NodeMeasures& measures, const std::vector<J
     phases[phase] = 0;
   }
   for (const JobInfo& job : jobs) ++phases[job.phase];
-  to.gauge("dag_jobs", "Jobs whose record this node leads, and those that ended there not long ago.");
+  to.gauge("dag_jobs", "Jobs that this node leads, by phase, with recently ended ones.");
   for (const auto& [phase, count] : phases) to.add(number(count), {{"phase", std::string(name(phase))}});
 
   std::map<std::string, JobCounts> classes;
@@ -80,11 +80,11 @@ void add_jobs(MetricsText& to, const NodeMeasures& measures, const std::vector<J
       counts = counts + one.counts;
     }
   }
-  to.gauge("dag_tasks", "Tasks of the jobs that run and whose record this node leads, by their names.");
+  to.gauge("dag_tasks", "Tasks of the running jobs that this node leads, by name and state.");
   for (const auto& [name, counts] : classes) add_counts(to, name, counts);
   if (others != JobCounts{}) add_counts(to, "(others)", others);
 
-  to.counter("dag_tasks_finished_total", "Tasks that were settled while this node led their jobs' records.");
+  to.counter("dag_tasks_finished_total", "Tasks settled in jobs that this node led, by outcome.");
   for (std::size_t outcome = 1; outcome < measures.settled.size(); ++outcome) {
     to.add(number(measures.settled[outcome]),
            {{"outcome", std::string(name(static_cast<Outcome>(outcome)))}});
@@ -99,15 +99,15 @@ void add_answers(MetricsText& to, const NodeMeasures& measures) {
     if (job.critical_path) left = std::max(left, job.critical_path->left);
   }
   to.gauge("dag_output_bytes",
-           "Outputs that processes hold, of jobs that run and whose record this node leads. A copy counts.");
+           "Bytes of outputs held by processes of the running jobs that this node leads. Each copy counts.");
   to.add(number(bytes), {{"tier", "memory"}});
   to.gauge("dag_critical_path_seconds",
-           "About what the rest of the job takes however many lanes there are, by how long its tasks usually "
-           "take: the most, of jobs of up to 2,000,000 tasks that run and whose record this node leads.");
+           "Estimated critical path left, by usual task durations: the longest of the running jobs that this "
+           "node leads. Jobs of more than 2,000,000 tasks are not counted.");
   to.add(seconds(left));
 }
 
-/// Resources that are free, but on different nodes, so that no single task can have them all.
+/// Free resources that lie on different nodes, so that no single task can have them all.
 void add_fragmentation(MetricsText& to, const std::vector<NodeInfo>& nodes) {
   struct Free {
     std::uint64_t all = 0, most = 0;
@@ -123,8 +123,8 @@ void add_fragmentation(MetricsText& to, const std::vector<NodeInfo>& nodes) {
   }
   to.gauge(
       "dag_fragmentation_ratio",
-      "Of the free lanes of the cluster, as its nodes said last, the part that a task which needs as many as "
-      "possible cannot have, since they are at other nodes than most of them.");
+      "Fragmentation of free lanes: the share of the cluster's free lanes that are not on the node with the "
+      "most free lanes, by the last reports of nodes.");
   for (const auto& [kind, free] : kinds) {
     const double rest = number(free.all - free.most);
     to.add(free.all == 0 ? 0 : rest / number(free.all), {{"device_kind", kind}});
@@ -137,68 +137,67 @@ void add_runs(MetricsText& to, const NodeMeasures& measures) {
   for (std::size_t i = 0; i < bounds.size(); ++i) bounds[i] = seconds(RunTotals::bounds[i]);
   Duration busy{0};
   for (const Duration one : run.busy) busy += one;
-  to.histogram("dag_task_duration_seconds", "How long attempts ran in processes of this node.", bounds,
+  to.histogram("dag_task_duration_seconds", "Run time of attempts in processes of this node.", bounds,
                run.by_duration, seconds(busy));
-  to.counter("dag_attempts_failed_total", "Attempts in processes of this node that failed.");
+  to.counter("dag_attempts_failed_total", "Failed attempts in processes of this node.");
   to.add(number(run.failed));
   to.counter("dag_device_busy_seconds_total",
-             "Time in kernels of ended attempts, by the lane's number in its process.");
+             "Kernel time of ended attempts, by the number of the lane in its process.");
   for (std::size_t lane = 0; lane < run.busy.size(); ++lane)
     to.add(seconds(run.busy[lane]), {{"device", "cpu" + std::to_string(lane)}, {"kind", "cpu"}});
-  to.gauge("dag_device_lanes", "Lanes that each process of a job has at this node.");
+  to.gauge("dag_device_lanes", "Lanes of each job process on this node.");
   to.add(measures.lanes_each, {{"kind", "cpu"}});
-  to.gauge("dag_device_lanes_running", "Lanes that run an attempt now, in all processes of this node.");
+  to.gauge("dag_device_lanes_running", "Busy lanes of all processes on this node.");
   to.add(measures.workers.lanes_running, {{"kind", "cpu"}});
-  to.gauge("dag_queue_depth", "Tasks that wait for a lane of this node, as its processes said last.");
+  to.gauge("dag_queue_depth", "Tasks queued for a lane of this node, by the last reports of its processes.");
   to.add(number(measures.workers.queued), {{"device_kind", "cpu"}});
   to.counter("dag_steals_total",
-             "Tasks that an idle lane took from another one of its process, and tasks of this node's "
-             "processes that went to idle ones of its host and of other hosts.");
+             "Stolen tasks: by a lane from a lane of its process, and from processes of this node by idle "
+             "processes of its host and of other hosts.");
   for (const auto& [distance, tasks] : {std::pair("process", run.stolen), std::pair("host", run.stolen_host),
                                         std::pair("cluster", run.stolen_cluster)})
     to.add(number(tasks), {{"distance", distance}, {"result", "taken"}});
-  to.counter(
-      "dag_transfer_bytes_total",
-      "Of inputs that came from other processes to those of this node, for attempts that waited for them. "
-      "Not counted where no journal is kept.");
+  to.counter("dag_transfer_bytes_total",
+             "Bytes of inputs fetched from other processes for attempts of this node that waited for them. "
+             "Not counted without a journal.");
   to.add(number(run.transfer_bytes));
   to.summary(
       "dag_task_wait_seconds",
-      "For what attempts in processes of this node waited although all that they wait for had ended. "
-      "queue: for a lane, from how many did and how long; all that ran are counted. Others are counted "
-      "when they waited, and not where no journal is kept.");
+      "Waiting time of attempts on this node after their predecessors had ended, by cause. queue, for a "
+      "lane: all attempts that ran are counted. Other causes: only attempts that waited, and only with a "
+      "journal.");
   for (const auto& [cause, waits] :
        {std::pair("queue", run.queue), std::pair("transfer", run.transfer), std::pair("retry", run.retry)})
     to.add_summary(waits.count, seconds(waits.total), {{"cause", cause}});
   to.summary("dag_placement_seconds",
-             "To choose a process for an attempt, where there are several, in processes of this node.");
+             "Time to place an attempt if there are several processes, in processes of this node.");
   to.add_summary(run.placement.count, seconds(run.placement.total), {});
   to.gauge(
       "dag_pipeline_bubble_ratio",
-      "Of the time that the processes of jobs at this node have had their lanes, the part in which these ran "
-      "nothing. 0 where there are no processes.");
+      "Idle lanes (ratio): idle time of the lanes of job processes on this node / their lifetime. 0 without "
+      "processes.");
   const double lane_time = seconds(measures.workers.lane_time);
   to.add(lane_time <= 0 ? 0 : std::clamp(1 - seconds(measures.workers.busy) / lane_time, 0.0, 1.0));
-  to.gauge("dag_worker_processes", "Processes of jobs at this node.");
+  to.gauge("dag_worker_processes", "Processes of jobs on this node.");
   to.add(measures.workers.processes);
 }
 
 void add_process(MetricsText& to, const NodeMeasures& measures) {
   if (measures.log) {
     to.gauge("dag_log_lag_seconds",
-             "For how long the disk has done nothing of the records that wait for it; 0: none do.");
+             "Time since the disk made progress while records wait for it; 0 if none wait.");
     to.add(seconds(measures.log->lag));
-    to.gauge("dag_log_waiting_bytes", "Of records, handed over and not on the disk.");
+    to.gauge("dag_log_waiting_bytes", "Bytes of records that wait for the disk.");
     to.add(number(measures.log->waiting_bytes));
   }
-  // These four have the names that Prometheus gives them everywhere.
-  to.counter("process_cpu_seconds_total", "Processor time of the node itself, without processes of jobs.");
+  // Prometheus has the same four names everywhere.
+  to.counter("process_cpu_seconds_total", "CPU time of the node itself, without processes of jobs.");
   to.add(seconds(measures.process.cpu));
   to.gauge("process_resident_memory_bytes", "Memory of the node itself, without processes of jobs.");
   to.add(number(measures.process.resident_bytes));
-  to.gauge("process_open_fds", "Files and sockets that the node itself has open.");
+  to.gauge("process_open_fds", "Open files and sockets of the node itself.");
   to.add(number(measures.process.open_files));
-  to.gauge("process_start_time_seconds", "When the node was started, since 1970.");
+  to.gauge("process_start_time_seconds", "Start time of the node, seconds since 1970.");
   to.add(measures.process.started_unix_s);
 }
 
@@ -247,7 +246,7 @@ ProcessUse use_of_this_process() {
 std::string metrics_of(const NodeMeasures& measures, const std::vector<NodeInfo>& nodes,
                        const std::vector<JobInfo>& jobs) {
   MetricsText text;
-  text.gauge("dag_build_info", "1, and which version this is.");
+  text.gauge("dag_build_info", "Always 1; the label is the version of the node.");
   text.add(1, {{"version", DAG_VERSION}});
   add_nodes(text, nodes);
   add_jobs(text, measures, jobs);

@@ -18,7 +18,7 @@ constexpr const char* pages =
     "  /         the cluster, for a browser\n"
     "  /metrics  numbers for Prometheus\n"
     "  /healthz  200 as long as the node answers\n"
-    "  /readyz   200 if clients may be sent here, or else 503, and why not\n"
+    "  /readyz   200 if this node is ready for clients, else 503 and the reasons\n"
     "  /api/cluster, /api/utilisation, /api/nodes, /api/jobs, "
     "/api/jobs/JOB[/explain|/graph|/timeline|/report|/history|/logs], "
     "/api/history, "

@@ -16,9 +16,9 @@ bool ProgressWatch::look(Duration period) {
     const auto milliseconds = [](Duration time) {
       return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) + " ms";
     };
-    ports_.changed(!was_sick, "its disk has taken nothing for " + milliseconds(disk) +
-                                  ", its actors have not answered for " + milliseconds(actors) +
-                                  ", its turn came " + milliseconds(turn) + " late");
+    ports_.changed(!was_sick, "no disk progress for " + milliseconds(disk) +
+                                  ", no answer of its actors for " + milliseconds(actors) + ", timer " +
+                                  milliseconds(turn) + " late");
   }
   return progress_.sick();
 }

@@ -140,50 +140,54 @@ Status take_cluster(Settings& settings, const std::string& text, std::string ori
 }
 
 const Key keys[] = {
-    {"id", Form::number, "N", "a whole number from 0 to 65534", "which node of the cluster this is",
+    {"id", Form::number, "N", "a whole number from 0 to 65534", "number of this node in the cluster",
      take_number<&Settings::id, 65534>},
-    {"listen", Form::text, "HOST:PORT", "an address HOST:PORT", "where it listens; port 0: any that is free",
-     take_listen},
+    {"listen", Form::text, "HOST:PORT", "an address HOST:PORT",
+     "where the node listens; port 0: any free port", take_listen},
     {"peers", Form::texts, "A,B", "a list of addresses HOST:PORT",
-     "where other nodes of the cluster listen; one that answers is enough", take_peers},
+     "addresses of other nodes of the cluster; one that answers is enough", take_peers},
     {"http", Form::text, "HOST:PORT", "an address HOST:PORT, or off",
-     "where it serves metrics and its health by HTTP (default: any free port of loopback); off: nowhere",
+     "where the node serves the web UI, metrics and health by HTTP (default: any free port of loopback), or "
+     "off",
      take_http},
     {"http_token", Form::text, "TOKEN", "16 to 256 characters without spaces",
-     "who asks there has to know it; needed beyond loopback. Better in a file: others see command lines",
+     "token that HTTP requests must have; needed beyond loopback. Better in a file: others see command lines",
      take_http_token, true},
     {"lanes", Form::number, "N", "a whole number from 0 to 1024",
-     "lanes of each worker process; 0: as many as its share has cores", take_number<&Settings::lanes, 1024>},
+     "lanes of each worker process; 0: the number of cores of the node's share",
+     take_number<&Settings::lanes, 1024>},
     {"niceness", Form::number, "N", "a whole number from 0 to 19",
-     "how far kernels give way to other threads of the host, as of nice(1)",
+     "niceness of kernels against other threads of the host, see nice(1)",
      take_number<&Settings::niceness, 19>},
     {"spawn_tasks", Form::number, "N", "a whole number from 1 to 10000000",
-     "tasks that a job may have spawned in each process, and not recorded, before its kernels wait",
+     "unsettled spawned tasks of a job per process, beyond which its kernels wait",
      take_number<&Settings::spawn_tasks, limits::tasks_max, 1>},
     {"spawn_bytes", Form::number, "N", "a whole number from 1 to 4294967295",
-     "the same in bytes of tasks and literals",
+     "the same limit in bytes of tasks and literals",
      take_number<&Settings::spawn_bytes, std::numeric_limits<std::uint32_t>::max(), 1>},
     {"keep_warm", Form::number, "SECONDS", "a whole number from 0 to 3600",
-     "how long a worker process waits for the next job of its Session (default: 3); 0: it ends with its job",
+     "how long a worker process waits for the next job of its Session (default: 3); 0: no longer than its "
+     "job",
      take_number<&Settings::keep_warm, 3600>},
     {"replicas", Form::number, "N", "1, 3, 5 or 7",
-     "nodes that hold the record of a job submitted here, if there are so many; 1: it ends with this node",
+     "replicas of the record of a job submitted here, at most one per node; 1: the job is lost with this "
+     "node",
      take_replicas},
     {"witness", Form::truth, "true", "true or false",
-     "true: it holds copies of records so that a majority is left, and runs and leads nothing",
+     "true: this node is a witness: it holds replicas for a majority, and runs and leads nothing",
      take_truth<&Settings::witness>},
     {"share", Form::share, "R/N", "rank and size of a share, 0 <= rank < size <= 1024",
-     "which part of the host's cores is this node's", take_share},
-    {"log", Form::text, "LEVEL", "off, error, warn, info or debug", "how much it says on stderr", take_log},
-    {"state_dir", Form::text, "DIR", "the name of a directory", "where the logs of worker processes lie",
+     "this node's share of the host's cores", take_share},
+    {"log", Form::text, "LEVEL", "off, error, warn, info or debug", "log level on stderr", take_log},
+    {"state_dir", Form::text, "DIR", "the name of a directory", "directory for the logs of worker processes",
      take_state_dir},
     {"data", Form::text, "DIR", "the name of a directory",
-     "who the node is, records and binaries of jobs, saves of job actors: kept between its starts",
+     "directory kept between starts: the node's identity, records and binaries of jobs, saves of job actors",
      take_data},
-    {"journal", Form::truth, "false", "true or false",
-     "false: what happens to jobs is not kept (default: true)", take_truth<&Settings::journal>},
+    {"journal", Form::truth, "false", "true or false", "false: keep no journal of jobs (default: true)",
+     take_truth<&Settings::journal>},
     {"journal_runs", Form::truth, "false", "true or false",
-     "false: what happens in processes of jobs is not kept with it (default: true)",
+     "false: keep no runs, logs and output of job processes in the journal (default: true)",
      take_truth<&Settings::journal_runs>},
     {"results_kept_for", Form::number, "SECONDS", "a whole number of seconds from 0 to 31536000",
      "how long results of a job that has ended are kept for `dag result` and `dag retry`",
@@ -193,7 +197,7 @@ const Key keys[] = {
      "released",
      take_number<&Settings::results_mib, 1'048'576>},
     {"cluster", Form::text, "HEX", "up to 16 hexadecimal digits, as a string",
-     "which cluster it belongs to; 0: that of its peers, or a new one", take_cluster},
+     "the cluster of this node; 0: that of its peers, or a new one", take_cluster},
 };
 
 std::string flag_of(const Key& key) {
@@ -387,7 +391,7 @@ Result<Flags> parse_flags(const std::vector<std::string>& arguments) {
     } else if (!value && i + 1 < arguments.size()) {
       value = arguments[++i];
     }
-    if (!value) return Error{ErrorCode::usage, "--" + name + " needs a value", "dagd --help says which"};
+    if (!value) return Error{ErrorCode::usage, "--" + name + " needs a value", "see dagd --help"};
     if (!flags.emplace(name, *value).second) {
       return Error{ErrorCode::usage, "--" + name + " is given twice", "leave one out"};
     }
@@ -420,12 +424,12 @@ std::string settings_help() {
     help += "  " + left + std::string(right) + "\n";
   };
   for (const Key& key : keys) add("--" + flag_of(key) + " " + std::string(key.shown), key.about);
-  add("--config FILE", "settings from this file alone");
-  add("--settings FORM", "print what the settings are, as toml, origin or json, and end");
-  add("--help", "print this");
+  add("--config FILE", "read settings from this file only");
+  add("--settings FORM", "print the settings as toml, origin or json, and exit");
+  add("--help", "print this help");
   help +=
       "\nEach flag is also a variable, as in DAG_STATE_DIR, and a key of [node] in ./dag.toml,\n"
-      "~/.config/dag/config.toml or /etc/dag/config.toml. The first that says something counts.\n";
+      "~/.config/dag/config.toml or /etc/dag/config.toml. The first source that has the setting counts.\n";
   return help;
 }
 

@@ -21,7 +21,7 @@ std::string_view FrozenWatch::look(std::uint64_t beats, const std::function<Thre
     case 't':
       return "it was stopped by a signal or a debugger";
     case 'S':
-      return "it stood still: code of the job waits for ever for what its process has locked";
+      return "it stood still: code of the job waits for a lock that its process never releases";
     default:
       return {};
   }

@@ -17,10 +17,10 @@ HowEnded end_of(int status, const RunningPage& page) {
     return {ProcessEnd::stopped_by_us, "ended because it could not renew its lease"};
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == status_of_cut_off)
-    return {ProcessEnd::stopped_by_us, "ended because the others of its job took it for dead"};
+    return {ProcessEnd::stopped_by_us, "ended because the other processes of its job took it for dead"};
   if (WIFEXITED(status) && WEXITSTATUS(status) == status_of_stuck)
     return {ProcessEnd::stopped_by_us,
-            "ended, since the next attempt of a task must not run beside the one before"};
+            "ended because a kernel did not return, and the next attempt of its task must not run beside it"};
   if (WIFEXITED(status)) {
     return {ProcessEnd::faulted,
             "ended with status " + std::to_string(WEXITSTATUS(status)) + " in the middle of its job"};
@@ -46,7 +46,7 @@ std::string last_words(const std::string& log) {
   file.seekg(from);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
-  if (from > 0 && lines.size() > 1) lines.erase(lines.begin());  // It begins in the middle.
+  if (from > 0 && lines.size() > 1) lines.erase(lines.begin());  // The first line begins in the middle.
   if (lines.size() > lines_max)
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(lines_max));
   std::string text;

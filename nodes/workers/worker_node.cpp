@@ -29,7 +29,7 @@ std::optional<RecordRings> rings_of(const WorkerSeat& seat, spdlog::logger& log)
   fcntl(seat.records, F_SETFD, FD_CLOEXEC);  // Not inherited by processes of kernels.
   auto rings = RecordRings::open(OwnedFile(seat.records));
   if (rings) return std::move(*rings);
-  log.warn("what happens in this process is not kept: {}", rings.error().what);
+  log.warn("events of this process are not kept: {}", rings.error().what);
   return std::nullopt;
 }
 
@@ -98,7 +98,7 @@ WorkerNode::~WorkerNode() {
   membership_.leave(system_);
   caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
   system_.await_all_actors_done();
-  lanes_.stop();  // They tell others by the transport, which tells them.
+  lanes_.stop();  // Lanes tell others by the transport, and it tells them.
   transport_.reset();
   running_->last_beat();
   arena::end();

@@ -116,10 +116,10 @@ TEST_CASE("bare rows and supervised tasks leave the same records") {
   const Histories one = dag::test::histories(rows), other = dag::test::histories(supervised);
   CHECK(one == other);
   CHECK(one.size() == g.builder().size() + 21);
-  CHECK(one.at("51") == std::vector<std::string>{"ended failed after 0: try 1", "tried again after 0",
-                                                 "ended failed after 0: try 2", "tried again after 0",
-                                                 "ended finished after 0", "settled finished"});
-  // They were not run alike: a row is handed to nobody.
+  CHECK(one.at("51") == std::vector<std::string>{"ended: failed in 0 s: try 1", "retried after 0 s",
+                                                 "ended: failed in 0 s: try 2", "retried after 0 s",
+                                                 "ended: finished in 0 s", "settled: finished"});
+  // The two were not run alike: a row is handed to nobody.
   const auto lent = [](const std::deque<dag::Record>& records) {
     return std::count_if(records.begin(), records.end(), [](const dag::Record& record) {
       return record.task == dag::TaskId{0, 10} && std::holds_alternative<dag::recorded::Lent>(record.what);

@@ -97,7 +97,7 @@ TEST_CASE("a cluster is brought up, grows, is asked and taken down") {
 
   const auto again = state.run({"up"});
   CHECK(again.status == 2);
-  CHECK_THAT(again.err, Catch::Contains("a cluster is up already, at " + address));
+  CHECK_THAT(again.err, Catch::Contains("a cluster is already up at " + address));
 
   const auto join = state.run({"join", address});
   INFO(join.err);
@@ -222,7 +222,7 @@ TEST_CASE("a node that does not end is killed, and a process that is no node is 
   kill(pids[1], SIGSTOP);
   const auto down = state.run({"down", "--json"});
   CHECK(down.status == 0);
-  CHECK_THAT(down.err, Catch::Contains("n1 did not end within 5 s: it is killed"));
+  CHECK_THAT(down.err, Catch::Contains("n1 did not end within 5 s: killed"));
   for (const pid_t pid : pids) CHECK(has_ended(pid));
 
   Process bystander({"sleep", "600"});
@@ -278,13 +278,13 @@ TEST_CASE("what happened to a job is told by the journals of its nodes when they
   CHECK(all.status == 0);
   CHECK(all.err.empty());
   CHECK_THAT(all.out, Catch::Contains("submitted: ") && Catch::Contains("  member n0/w1.") &&
-                          Catch::Contains("settled failed"));
+                          Catch::Contains("settled: failed"));
   const auto failed = state.run({"view", directory, "--failed", "--json"});
   CHECK(failed.status == 0);
   CHECK_THAT(failed.out, Catch::Contains("\"kind\":\"settled\"") && Catch::Contains("\"job\":\"job1\"") &&
                              !Catch::Contains("member"));
   // Events of lanes of worker processes came by way of their nodes.
-  CHECK_THAT(all.out, Catch::Contains("/w1/l0  job1") && Catch::Contains("came back failed"));
+  CHECK_THAT(all.out, Catch::Contains("/w1/l0  job1") && Catch::Contains("  failed in "));
   const std::string file = directory + "/trace.json";
   const auto trace = state.run({"trace", "1", "--from", directory, "-o", file});
   INFO(trace.err);

@@ -101,7 +101,7 @@ TEST_CASE("a worker process that is told to end from outside is a loss, and no f
     kill(ancestor_below(commands.back(), nodes.node(0).id()), number);
     commands = commands_in(file, times);
   }
-  CHECK_THAT(said(nodes, {"history", "1"}), !Catch::Contains("took its process down"));
+  CHECK_THAT(said(nodes, {"history", "1"}), !Catch::Contains("crashed its process"));
   said(nodes, {"cancel", "1"});
 }
 

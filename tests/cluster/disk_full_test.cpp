@@ -63,11 +63,11 @@ TEST_CASE("a node whose disk is full hands the jobs that it leads to others, and
     REQUIRE(is_full());
     return first_of(nodes)["jobs"] == 0;
   }));
-  CHECK(running.job->out().find("sum") == std::string::npos);  // It was handed over while it ran.
+  CHECK(running.job->out().find("sum") == std::string::npos);  // The job was handed over while it ran.
   running.check_end();
   CHECK(is_full());
   const std::string said = dag::test::get(cluster::web_port(nodes, 0), "/readyz").body;
-  CHECK_THAT(said, Catch::Contains("the disk of n0 is full: it takes no new jobs\n"));
+  CHECK_THAT(said, Catch::Contains("the disk of n0 is full: the node accepts no new jobs\n"));
   REQUIRE(disk.grow());
   REQUIRE(nodes.node(0).says("the disk has room again"));
   CHECK(cluster::comes_true([&] { return !is_full(); }));

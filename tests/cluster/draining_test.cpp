@@ -79,7 +79,7 @@ TEST_CASE("a node that is to go takes no jobs, until it stays after all") {
   Process drained(at(nodes, {bin("dag"), "node", "drain", "0", "--json"}));
   REQUIRE(drained.ends() == 0);
   CHECK(last_json(drained.out())["drained"] == true);
-  Process job(at(nodes, {bin("hello")}));  // It goes to the other one.
+  Process job(at(nodes, {bin("hello")}));  // The job goes to the other node.
   CHECK(job.ends() == 0);
   CHECK(job.out() == "5\n");
   Process list(at(nodes, {bin("dag"), "node", "list"}));
@@ -87,13 +87,14 @@ TEST_CASE("a node that is to go takes no jobs, until it stays after all") {
   CHECK_THAT(list.out(), Catch::Contains("alive, draining"));
   Process last(at(nodes, {bin("dag"), "node", "drain", "n1"}));
   CHECK(last.ends() == 4);
-  CHECK_THAT(last.err(), Catch::Contains("no other node takes jobs") && Catch::Contains("dag node undrain"));
+  CHECK_THAT(last.err(),
+             Catch::Contains("no other node accepts jobs") && Catch::Contains("dag node undrain"));
   Process unknown(at(nodes, {bin("dag"), "node", "drain", "n7"}));
   CHECK(unknown.ends() == 5);
   CHECK_THAT(unknown.err(), Catch::Contains("there is no n7"));
   Process undrained(at(nodes, {bin("dag"), "node", "undrain", "n0"}));
   CHECK(undrained.ends() == 0);
-  REQUIRE(nodes.node(0).says("takes jobs again"));
+  REQUIRE(nodes.node(0).says("accepts jobs again"));
   REQUIRE(comes_true([&] {  // With its next heartbeat.
     return cluster::said(nodes, {"node", "list"}).find("draining") == std::string::npos;
   }));

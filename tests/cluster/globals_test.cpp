@@ -42,8 +42,8 @@ TEST_CASE(
     "a kernel that reads a global which main set behind its Session is found, and those behind it not") {
   const Checked job = checked({"behind"});
   CHECK(job.status == 1);
-  CHECK_THAT(job.err, Catch::Contains("not_reproducible (208): 'scaled' (task 1) does not give in a process "
-                                      "of its own what it gives here") &&
+  CHECK_THAT(job.err, Catch::Contains("not_reproducible (208): 'scaled' (task 1) gives another value in a "
+                                      "process of its own than here") &&
                           Catch::Contains("set it before the Session") && !Catch::Contains("'last'"));
 }
 

@@ -45,8 +45,7 @@ TEST_CASE("Ctrl-C in the middle leaves no process") {
   REQUIRE(run.says("quarter"));
   run.kill(signal);
   CHECK(run.ends() == 130);
-  CHECK_THAT(run.err(),
-             Catch::Contains("interrupted; 3 processes are told to end") && !Catch::Contains("killed"));
+  CHECK_THAT(run.err(), Catch::Contains("interrupted; stopping 3 processes") && !Catch::Contains("killed"));
   CHECK(run.out().find("result") == std::string::npos);
   CHECK(left_in_memory() == before);
 }
@@ -85,10 +84,10 @@ TEST_CASE("a second Ctrl-C does not wait for those that ignore the first") {
   REQUIRE(run.says("up 0"));
   REQUIRE(run.says("up 1"));
   run.kill(SIGINT);
-  REQUIRE(run.says("2 processes are told to end"));
+  REQUIRE(run.says("stopping 2 processes"));
   run.kill(SIGINT);
   CHECK(run.ends() == 130);
-  CHECK_THAT(run.err(), Catch::Contains("killed what had not ended yet"));
+  CHECK_THAT(run.err(), Catch::Contains("killed the processes that had not ended yet"));
 }
 
 TEST_CASE("each process of a run has one BLAS thread, unless the user says otherwise") {

@@ -147,7 +147,7 @@ TEST_CASE(
     "all nodes are killed at once: what happened in jobs that had ended is told as before, to the line") {
   Nodes nodes(3, true);
   nodes.gather();
-  REQUIRE(Process(at(nodes, {bin("cluster_mixture"), "20", "100"})).ends() == 0);  // It grows.
+  REQUIRE(Process(at(nodes, {bin("cluster_mixture"), "20", "100"})).ends() == 0);  // The journal grows.
   REQUIRE(Process(at(nodes, {bin("cluster_failing")})).ends() == 1);               // Tasks fail in this one.
   std::map<std::string, std::string> before;
   for (const char* job : {"job1", "job2"}) {
@@ -215,7 +215,7 @@ TEST_CASE("the record of a job is taken elsewhere, and says there what the clust
   cluster::said(nodes, {"history", "1", "--save", record});
   Process again(at(nodes, {bin("dag"), "history", "1", "--save", record}));
   CHECK(again.ends() == 2);
-  CHECK_THAT(again.err(), Catch::Contains("is there already"));
+  CHECK_THAT(again.err(), Catch::Contains("exists and is not an empty directory"));
   nodes.kill_all();
 
   const auto read = [&](std::vector<std::string> words) {
@@ -227,7 +227,7 @@ TEST_CASE("the record of a job is taken elsewhere, and says there what the clust
   };
   CHECK(nlohmann::json::parse(read({"report", "1", "--json", "--from", record})) == there);
   CHECK(read({"logs", "1", "--from", record}) == logs);
-  CHECK_THAT(read({"view", record, "--job", "1"}), Catch::Contains("settled finished"));
+  CHECK_THAT(read({"view", record, "--job", "1"}), Catch::Contains("settled: finished"));
   CHECK_THAT(read({"graph", "--json", "--from", record, "1"}), Catch::Contains("\"critical_path\""));
 }
 
@@ -259,7 +259,8 @@ TEST_CASE("which nodes came and went is told where no job ran, and of a job who 
   const auto first = nlohmann::json::parse(view.out().substr(0, view.out().find('\n')));
   CHECK(first["kind"] == "member");
   CHECK_FALSE(first.contains("job"));
-  CHECK_THAT(cluster::said(nodes, {"history", "last", "--nodes"}, 2), Catch::Contains("leave out the job"));
+  CHECK_THAT(cluster::said(nodes, {"history", "last", "--nodes"}, 2),
+             Catch::Contains("neither a job nor --save"));
   // A node that is silent for a while.
   nodes.node(1).kill(SIGSTOP);
   const bool suspected = nodes.node(0).says("n1 is suspected: it is silent");

@@ -107,7 +107,7 @@ TEST_CASE("a node is killed while somebody follows: it is a gap, and what it had
   gate.open();
   CHECK(follows.says(": line 50\n"));
   nodes.node(1).kill(SIGKILL);
-  CHECK(follows.says("--- n1: without its part"));
+  CHECK(follows.says("--- n1: lines are missing"));
   nodes.start(1);
   // All that was said before, also by processes that were killed with their node before it was written. One
   // lane is blocked by the second gate: the others take what waits behind it.

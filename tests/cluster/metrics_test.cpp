@@ -95,7 +95,7 @@ TEST_CASE("nodes show what they ran, and whether they are ready") {
     CHECK(comes_true([&] { return get(port, "/readyz").body == "ready\n"; }));
     const auto nothing = get(port, "/nothing");
     CHECK(nothing.status == 404);
-    CHECK_THAT(nothing.body, Catch::Contains("/metrics"));  // It says what there is.
+    CHECK_THAT(nothing.body, Catch::Contains("/metrics"));  // The page lists the paths.
     CHECK(sum_of(get(port, "/metrics").body, "dag_nodes{state=\"alive\"}") == 3);
   }
   CHECK(sum_of(nodes, "dag_jobs{phase=\"running\"}") == 1);
@@ -154,11 +154,11 @@ TEST_CASE("a node that is to go is not ready, and says so") {
   CHECK(comes_true([&] { return get(port, "/readyz").status == 200; }));
   REQUIRE(Process(at(nodes, {bin("dag"), "node", "drain", "n1"})).ends() == 0);
   CHECK(comes_true([&] { return get(port, "/readyz").status == 503; }));
-  CHECK(get(port, "/readyz").body == "n1 is draining: it takes no new jobs\n");
+  CHECK(get(port, "/readyz").body == "n1 is draining: it accepts no new jobs\n");
   Process probe(at(nodes, {bin("dag"), "node", "probe"}));
   CHECK(probe.ends() == 1);
   CHECK_THAT(probe.out(),
-             Catch::Contains("n1 is draining: it takes no new jobs") && Catch::Contains(" ready\n"));
+             Catch::Contains("n1 is draining: it accepts no new jobs") && Catch::Contains(" ready\n"));
   Process other(at(nodes, {bin("dag"), "node", "probe", "n0", "--json"}));
   CHECK(other.ends() == 0);
   CHECK(nlohmann::json::parse(other.out())["nodes"][0]["answer_seconds"] > 0);
@@ -175,7 +175,7 @@ TEST_CASE("a node that hears no majority is not ready, and says of which job") {
   const auto says = [&](const std::string& what) {
     return comes_true([&] { return get(port, "/readyz").body.find(what) != std::string::npos; });
   };
-  CHECK(says("n2 hears none of the nodes that it knows of\n"));
+  CHECK(says("n2 hears none of the nodes that it knows\n"));
   CHECK(says("has heard no majority of the nodes with the record of job1 for "));
   CHECK(get(port, "/readyz").status == 503);
   CHECK(get(port, "/healthz").status == 200);

@@ -38,7 +38,7 @@ std::string retried_unfinished(Nodes& nodes, const Directory& directory, const s
   const std::string again = first_line(said(nodes, {"retry", "--failed", job}));
   said(nodes, {"wait", again});
   CHECK_THAT(said(nodes, {"show", again}), Catch::Contains("retries   " + job));
-  CHECK_THAT(said(nodes, {"history", again}), Catch::Contains(" done in " + job));
+  CHECK_THAT(said(nodes, {"history", again}), Catch::Contains(" finished in " + job));
   CHECK_THAT(said(nodes, {"retry", "--failed", again}, 2), Catch::Contains("no task that failed"));
   return again;
 }

@@ -226,7 +226,7 @@ TEST_CASE("dag show names the task that failed, with its error, its tries, and w
   CHECK(job.ends() == 1);
   Process text({bin("dag"), "show", "job1", "--address", nodes.address()});
   CHECK(text.ends() == 0);
-  CHECK_THAT(text.out(), Catch::Contains("broken (0): failed, tried 2 times") &&
+  CHECK_THAT(text.out(), Catch::Contains("broken (0): failed, 2 tries") &&
                              Catch::Contains("the disk said no") && Catch::Contains("hint: buy another") &&
                              Catch::Contains("needs it (1): cancelled") &&
                              Catch::Contains("class     fine: 1 finished") &&

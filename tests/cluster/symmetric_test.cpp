@@ -165,7 +165,7 @@ TEST_CASE("a task that takes processes down is given up before all are down, and
       {"exit", "exit() was called", 2},
       {"kill", "killed, or it left without a word", 4},
   }));
-  // It waits for lanes with many others; process 0 may be the one that takes it, and ends it in peace.
+  // The task waits for lanes with many others; process 0 may take it, and ends it in peace.
   for (int again = 0;; ++again) {
     REQUIRE(again < 10);
     Process run(dag_run(6, "cluster_poison", {how}));
@@ -275,7 +275,7 @@ TEST_CASE("processes that do not find each other say whom they waited for") {
 TEST_CASE("a job that the memory limit has no room for is refused, and says which limit") {
   Process run({bin("cluster_many"), "1000000", "1", "64"});
   CHECK(run.ends() == 1);
-  CHECK_THAT(run.err(), Catch::Contains("memory_exhausted (505): the job takes at least") &&
+  CHECK_THAT(run.err(), Catch::Contains("memory_exhausted (505): the job needs at least") &&
                             Catch::Contains("ulimit -v") && Catch::Contains("hint:"));
 }
 

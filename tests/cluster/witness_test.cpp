@@ -31,7 +31,8 @@ TEST_CASE("a witness lets a job of two nodes outlive one of them, and runs nothi
 
   Process explain(at(nodes, {bin("dag"), "explain", "job1"}));
   CHECK(explain.ends() == 0);
-  CHECK_THAT(explain.out(), Catch::Contains("  n2: runs nothing of it: is a witness: it runs no jobs\n"));
+  CHECK_THAT(explain.out(),
+             Catch::Contains("  n2: runs no task of this job: is a witness: it runs no jobs\n"));
 
   nodes.node(0).kill(SIGKILL);
   gate.open();

@@ -140,7 +140,7 @@ TEST_CASE("a command that runs too long is ended, and tried again only when it i
   CHECK(dag::test::text_of(directory / "ledger") == "begin\ngone\nbegin\ngone\n");
   Process once(exec({"--attempts", "2", "--effects", "at_most_once"}, shell("true")));
   CHECK(once.ends() == 2);
-  CHECK_THAT(once.err(), Catch::Contains("may run only once, and is to be tried several times"));
+  CHECK_THAT(once.err(), Catch::Contains("may run only once, and has several attempts"));
   Process unknown(exec({"--effects", "none"}, shell("true")));
   CHECK(unknown.ends() == 2);
 }
@@ -188,7 +188,7 @@ TEST_CASE("Ctrl-C ends running commands and what they started") {
   REQUIRE(cluster::comes_true([&] { return begun() == 2; }));
   touching.kill(SIGINT);
   CHECK(touching.ends() == 130);
-  CHECK_THAT(touching.err(), Catch::Contains("interrupted; running commands are told to end"));
+  CHECK_THAT(touching.err(), Catch::Contains("interrupted; stopping running commands"));
   CHECK(begun() == 2);
   run.kill(SIGTERM);
   CHECK(run.ends() == 130);  // Its pipes are closed, so all processes that had them are gone.

@@ -55,7 +55,7 @@ TEST_CASE("an unknown word is named at each level, with what was meant") {
 TEST_CASE("a flag takes no value, so the message is about what is wrong") {
   Process run({bin("dag"), "history", "last", "--nodes", "--address", "127.0.0.1:1"});
   CHECK(run.ends() == 2);
-  CHECK_THAT(run.err(), Catch::Contains("leave out the job"));
+  CHECK_THAT(run.err(), Catch::Contains("neither a job nor --save"));
 }
 
 TEST_CASE("dag alone, dag help and --help say the same, and so they do of a command") {
@@ -108,7 +108,7 @@ TEST_CASE("a file that cannot be written is told by its reason, and only a full 
   CHECK(said.status == 2);
   CHECK_THAT(said.err,
              Catch::StartsWith("dag: usage (502): cannot write /no/such/directory/graph.dot: No such") &&
-                 Catch::Contains("hint: name a file in a directory"));
+                 Catch::Contains("hint: name a file in an existing directory"));
 }
 
 TEST_CASE("dag-inspect has what changes nothing") {

@@ -27,8 +27,8 @@ export const cases = {
       await page.goto(cluster.url());
       await shows(page, '.lead', /997 of 1,000 nodes alive, 1,234 of 4,000 lanes busy, 40 jobs not over/);
       const tables = page.locator('section');
-      await shows(page, 'section:has(h2:text-is("Nodes")) .more', /^800 more not shown here/);
-      await shows(page, 'section:has(h2:text-is("Jobs that run")) .more', /^40 more not shown here/);
+      await shows(page, 'section:has(h2:text-is("Nodes")) .more', /^800 more not shown/);
+      await shows(page, 'section:has(h2:text-is("Running jobs")) .more', /^40 more not shown/);
       await shows(page, '.warning li', /^7 more$/);
       check(await tables.first().locator('tbody tr').count() === rowsMax, 'a row is missing');
       // Others are among the first now: nobody is gone.
@@ -50,13 +50,13 @@ export const cases = {
       await page.route(`**/api/jobs/${job}/explain*`, (route) => route.fulfill({ json: {
         counts: { waiting: 1, held: 0, ready: 0, running: 0, lent: 2, ended: 0 },
         tasks: [
-          { ...reason, taken: 'is with the lanes' },
+          { ...reason, taken: 'queued for a lane' },
           { ...reason, task: '2', name: 'busy', lane: 3, ran_seconds: 5 },
           { ...reason, task: '3', name: 'parent', state: 'waiting', why: 'becomes child (4)', waits_for: ['4'], waits_for_all: 1 },
         ],
       } }));
       await page.goto(`${cluster.url()}#/jobs/${job}/explain`);
-      await shows(page, '.cards', /handed out late \(1\): is at n1\/w1 and is with the lanes/);
+      await shows(page, '.cards', /handed out late \(1\): on n1\/w1: queued for a lane/);
       await shows(page, '.cards', /handed out busy \(2\): was handed to n1\/w1\s+at n1\/w1, lane 3, for 5 s/);
       await shows(page, '.cards', /waiting parent \(3\): becomes child/);
       await shows(page, '.facts', /handed out\s+2/);

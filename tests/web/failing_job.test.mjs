@@ -101,7 +101,7 @@ export const cases = {
     const cluster = await nodes();
     await withPage(browser, {}, async (page) => {
       await page.goto(`${cluster.url()}#/jobs/job4000000`);
-      await shows(page, 'main', /The cluster does not know job4000000[^]*No journal tells of it/, 60_000);
+      await shows(page, 'main', /The cluster does not know job4000000[^]*The journals have no such job/, 60_000);
       await shows(page, '.status', /live/);
       await page.goto(`${cluster.url()}#/jobs/nonsense`);
       await shows(page, 'main', /The cluster does not know nonsense/, 60_000);

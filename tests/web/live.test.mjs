@@ -96,7 +96,7 @@ export const cases = {
       await (await open(gate, 'w')).close();
       await shows(page, 'tbody', /line 19\b/, 60_000);
       await page.getByLabel('Task, by name or number').fill('no-such-task');
-      await shows(page, 'tbody', /Nothing was said/);
+      await shows(page, 'tbody', /No log lines/);
       const { lines: said } = await cluster.ask(`api/jobs/${job}/logs?tail=2`);
       check(said.length === 2 && said.every((line) => line.place.startsWith('n')), JSON.stringify(said));
     });
@@ -119,7 +119,7 @@ export const cases = {
       await page.getByRole('button', { name: 'Whole job' }).click();
       await shows(page, '.filters .quiet', /^0 s to /);
     });
-    await cluster.cancel(jobs[0].job);  // It would take cores from all tests that follow.
+    await cluster.cancel(jobs[0].job);  // The job would take cores from all tests that follow.
   },
 
   async 'the graph of a job that runs gets on by itself'({ browser, nodes }) {

@@ -227,7 +227,7 @@ std::optional<std::uint32_t> Cluster::leader() {
     if (!runs(id)) continue;
     try {
       if (detail::connect(nodes_[id].address)->nodes().front().jobs > 0) return id;
-    } catch (const Failure&) {  // It is on its way to run, or does not any more.
+    } catch (const Failure&) {  // A node that is about to run, or runs no more.
     }
   }
   return std::nullopt;
@@ -272,11 +272,11 @@ std::vector<std::string> Cluster::more_said(std::uint32_t node) {
 void Cluster::read_log(std::uint32_t node) {
   std::set<std::string>& knows = nodes_[node].knows;
   for (std::string& line : nodes_[node].said->more()) {
-    const auto named = [&](std::size_t end) {  // "... dag: n3 is here, at ..."
+    const auto named = [&](std::size_t end) {  // "... dag: n3 has joined, at ..."
       const std::size_t begin = line.rfind(' ', end - 1) + 1;
       return line.substr(begin, end - begin);
     };
-    if (const auto here = line.find(" is here, at "); here != std::string::npos) knows.insert(named(here));
+    if (const auto here = line.find(" has joined, at "); here != std::string::npos) knows.insert(named(here));
     if (const auto gone = line.find(" is gone: "); gone != std::string::npos) knows.erase(named(gone));
     nodes_[node].unheard.push_back(std::move(line));
   }

@@ -223,7 +223,7 @@ void NodeFaults::look_for_false_alarms() {
       if (line.find(" is gone: ") != std::string::npos) jobs_.wrong("taken for dead: " + line);
       if (line.find(" is led here") != std::string::npos && ++led_ > jobs_.begun())
         jobs_.wrong("another node came to lead a job: " + line);
-      if (line.find("this node is late") != std::string::npos) {
+      if (line.find("this node is sick") != std::string::npos) {
         ++sick_;
         jobs_.wrong("n" + std::to_string(node) + " calls itself sick: " + line);
       }

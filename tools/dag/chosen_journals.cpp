@@ -18,10 +18,10 @@ ChosenJournals::ChosenJournals(const Options& options, std::optional<JobId> job,
 
 std::shared_ptr<std::vector<std::string>> add_from(CLI::App& command) {
   auto paths = std::make_shared<std::vector<std::string>>();
-  command.add_option("--from", *paths,
-                     "read these instead of asking a cluster: directories of nodes (of data, or of logs), a "
-                     "directory with some, "
-                     "or files of a journal");
+  command.add_option(
+      "--from", *paths,
+      "read these journals instead of those of a cluster: data or state directories of nodes, a directory "
+      "with several of them, or journal files");
   return paths;
 }
 

@@ -46,7 +46,7 @@ JobId job_named(const std::string& text, const NamedJobs& known) {
     const auto meant = detail::nearest(text, names);
     throw Failure({ErrorCode::job_unknown, "there is no job '" + shown(text) + "'",
                    (meant ? "did you mean '" + shown(std::string(*meant)) + "'? "
-                          : std::string("write its number, 7, or its name; ")) +
+                          : std::string("write the number of the job, 7, or its name; ")) +
                        "`dag ls` lists all"});
   }
   constexpr std::size_t named_max = 5;
@@ -54,7 +54,7 @@ JobId job_named(const std::string& text, const NamedJobs& known) {
   for (std::size_t i = found.size() - std::min(found.size(), named_max); i < found.size(); ++i)
     which += (which.empty() ? "" : ", ") + to_string(found[i]);
   throw Failure({ErrorCode::usage, std::to_string(found.size()) + " jobs have the name '" + shown(text) + "'",
-                 "write which one: " + which + "; `dag ls --name " + shown(text) + "` lists them"});
+                 "write one of " + which + "; `dag ls --name " + shown(text) + "` lists them"});
 }
 
 JobId newest_job(const Options& options, const std::vector<std::string>& from) {
@@ -81,7 +81,7 @@ JobId newest_job(const Options& options, const std::vector<std::string>& from) {
       }
     }
   }
-  if (!found) throw Failure({ErrorCode::job_unknown, "there was no job yet"});
+  if (!found) throw Failure({ErrorCode::job_unknown, "there has been no job yet"});
   return *found;
 }
 
@@ -90,18 +90,19 @@ JobId newest_job(const Options& options, const std::vector<std::string>& from) {
 std::shared_ptr<std::string> add_job(CLI::App& command) {
   auto job = std::make_shared<std::string>();
   command
-      .add_option("job", *job,
-                  "such as job7, 7, or job2.7, or its name; last: the newest that runs, or that there was")
+      .add_option(
+          "job", *job,
+          "job number (job7, 7 or job2.7), job name, or last: the newest running job, else the newest job")
       ->required();
   return job;
 }
 
 JobId job_of(const std::string& text) {
   if (const auto job = parse_job_id(text)) return *job;
-  throw Failure({ErrorCode::usage, "'" + shown(text) + "' is not a job",
-                 "write job7 or 7; job2.7 or 2.7 where its record is at node 2; last for the newest one that "
-                 "runs, or that there was. "
-                 "`dag ls` lists them"});
+  throw Failure(
+      {ErrorCode::usage, "'" + shown(text) + "' is not a job",
+       "write job7 or 7; job2.7 or 2.7 for a job submitted to node 2; last for the newest running job, "
+       "else the newest job. `dag ls` lists the jobs"});
 }
 
 JobId job_of(const std::string& text, const Options& options, const std::vector<std::string>& from) {
@@ -122,7 +123,7 @@ JobAndTask job_and_task_of(const std::string& text, const Options& options,
   if (slash == std::string::npos) return what;
   what.task = text.substr(slash + 1);
   if (what.task.empty()) {
-    throw Failure({ErrorCode::usage, "there is no task behind the / of '" + shown(text) + "'",
+    throw Failure({ErrorCode::usage, "there is no task after the / of '" + shown(text) + "'",
                    "write job7/NAME, or job7/41 for a number that `dag explain job7` shows"});
   }
   return what;

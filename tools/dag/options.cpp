@@ -16,10 +16,11 @@ SharedOptions add_options(CLI::App& command, bool with_address) {
     command.add_option("--address", options->address,
                        "HOST:PORT of a node (default: DAG_ADDRESS, then the cluster that `dag up` started)");
   }
-  command.add_option("--state-dir", options->state_dir,
-                     "where the address file and logs lie (default: DAG_STATE_DIR, then one of this user)");
-  command.add_flag("--json", options->json, "data as JSON");
-  command.add_flag("-v,--verbose", options->verbose, "say more on stderr");
+  command.add_option(
+      "--state-dir", options->state_dir,
+      "directory of the address file and of logs (default: DAG_STATE_DIR, then one of this user)");
+  command.add_flag("--json", options->json, "print JSON");
+  command.add_flag("-v,--verbose", options->verbose, "print more messages on stderr");
   return options;
 }
 
@@ -42,8 +43,8 @@ std::unique_ptr<detail::Cluster> connect(const Options& options) {
 }
 
 void add_patience(CLI::App& command, double& seconds) {
-  takes_duration(
-      command.add_option("--patience", seconds, "how long a cluster that went away is asked again (30s)"));
+  takes_duration(command.add_option("--patience", seconds,
+                                    "how long to try again when the cluster does not answer (30s)"));
 }
 
 std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job) {
@@ -58,7 +59,7 @@ std::unique_ptr<detail::Cluster> connect_for(const Options& options, JobId job) 
 
 JobInfo info_of(detail::Cluster& cluster, JobId job) {
   std::vector<JobInfo> jobs = cluster.jobs(job);
-  if (jobs.empty()) throw Failure({ErrorCode::job_unknown, "nothing is known of " + to_string(job)});
+  if (jobs.empty()) throw Failure({ErrorCode::job_unknown, "no such job: " + to_string(job)});
   return std::move(jobs.front());
 }
 

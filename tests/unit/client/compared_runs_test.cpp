@@ -55,10 +55,9 @@ TEST_CASE("a task that gives another value each time is not judged, nor what is 
   const auto compared = compare_runs(*graph(), gave({1, 2, 3, 4}), gave({10, 20, 30, 4}), gave({7, 7, 7, 4}));
   CHECK(compared.varying == std::vector<std::uint32_t>{0});
   CHECK(compared.differing.empty());
-  CHECK(
-      summary(compared) ==
-      "1 task gives the same in a process of its own; 1 task gives another value each time, and what is made "
-      "from that was not compared");
+  CHECK(summary(compared) ==
+        "1 task gives the same in a process of its own; 1 task gives another value each time; tasks "
+        "computed from them were not compared");
 }
 
 TEST_CASE("an ending that differs is told with both endings") {

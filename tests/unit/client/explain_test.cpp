@@ -222,12 +222,13 @@ TEST_CASE("of nodes that run nothing of a job it is said why") {
   nodes[2].load.draining = true;  // n5
   nodes[1].state = MemberState::suspect;
   const std::vector<detail::NodeWithout> without = detail::nodes_without(job, nodes);
-  CHECK(without == std::vector<detail::NodeWithout>{{ProcessId{1}, "its process ended: signal 11"},
-                                                    {ProcessId{3}, "is starting a process of it"},
-                                                    {ProcessId{4}, "is a witness: it runs no jobs"},
-                                                    {ProcessId{5}, "is draining: it runs no jobs"},
-                                                    {ProcessId{6}, "is not heard of just now"},
-                                                    {ProcessId{7}, "has not started a process of it"}});
+  CHECK(without ==
+        std::vector<detail::NodeWithout>{{ProcessId{1}, "its process ended: signal 11"},
+                                         {ProcessId{3}, "is starting a process of the job"},
+                                         {ProcessId{4}, "is a witness: it runs no jobs"},
+                                         {ProcessId{5}, "is draining: it runs no jobs"},
+                                         {ProcessId{6}, "is suspected: it has not been heard for a while"},
+                                         {ProcessId{7}, "has not started a process of the job"}});
   job.workers.clear();
   CHECK(detail::nodes_without(job, nodes).empty());
 }

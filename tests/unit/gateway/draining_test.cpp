@@ -101,7 +101,7 @@ TEST_CASE("a node that stays after all keeps the process that it has") {
   desk.gateway.on_nodes({node(first), node(second)}, desk.now);
   desk.take();
   CHECK(desk.ordered<keeper::StartWorker>().size() == ordered);
-  if (!told) return;  // It ends, and is replaced then.
+  if (!told) return;  // The process ends, and is replaced then.
   const Life life{worker_process(second.process, 1), second.incarnation};
   desk.hear(second, keeper::WorkerDown{job, 1, life, ProcessEnd::stopped_by_us, "", {}, {}});
   CHECK(desk.ordered<keeper::StartWorker>().size() == ordered + 1);
@@ -194,14 +194,14 @@ TEST_CASE("a node says why it is not ready, and others are no reason") {
   CHECK(not_ready({node(first), node(second)}).empty());
   CHECK(not_ready({node(first), draining(second)}).empty());
   CHECK(not_ready({draining(first), node(second)}) ==
-        std::vector<std::string>{"n0 is draining: it takes no new jobs"});
+        std::vector<std::string>{"n0 is draining: it accepts no new jobs"});
   Claim witness = node(first);
   witness.load.witness = true;
   CHECK(not_ready({witness, node(second)}).empty());
   Claim full = node(first);
   full.load.disk_full = true;
-  CHECK(not_ready({full}) == std::vector<std::string>{"the disk of n0 is full: it takes no new jobs",
-                                                      "n0 hears none of the nodes that it knows of"});
+  CHECK(not_ready({full}) == std::vector<std::string>{"the disk of n0 is full: the node accepts no new jobs",
+                                                      "n0 hears none of the nodes that it knows"});
   CHECK(not_ready({node(first), node(second)}).empty());
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("a host that is draining starts nothing, and tells a new leader what i
   here.take();
   REQUIRE(here.said<keeper::WorkerDown>().size() == 1);
   CHECK(here.said<keeper::WorkerDown>().front().second.end == ProcessEnd::stopped_by_us);
-  here.hear(first, keeper::StartWorker{here.job, 1, 3, launch});  // It leads now.
+  here.hear(first, keeper::StartWorker{here.job, 1, 3, launch});  // Node `first` leads now.
   CHECK(here.said<keeper::WorkerDown>().back().first == first);
   here.host.drain(false);
   here.hear(first, keeper::StartWorker{here.job, 3, 3, launch});

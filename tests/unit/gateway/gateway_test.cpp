@@ -87,7 +87,7 @@ TEST_CASE("numbers of jobs end, and none is given twice") {
   const client::Answer refused = desk.told<client::Answer>().back();
   CHECK_FALSE(refused.job);
   REQUIRE(refused.error);
-  CHECK_THAT(refused.error->hint, Catch::Contains("ask another node"));
+  CHECK_THAT(refused.error->hint, Catch::Contains("submit to another node"));
 }
 
 TEST_CASE("needs that no node has are refused at submission, naming the nodes") {
@@ -246,7 +246,7 @@ TEST_CASE("who attaches to a job is told what it asks for, and who submitted it 
   desk.gateway.on_settled(job, {job, 1, Outcome::finished, detail::to_blob(2), {}});
   desk.take();
   CHECK(sent_to(visitor, client::TaskSettled{}) == 1);
-  CHECK(sent_to(someone, client::TaskSettled{}) == 0);  // It has not asked.
+  CHECK(sent_to(someone, client::TaskSettled{}) == 0);  // Nobody asked.
   desk.gateway.on_ended(job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);
   desk.take();
   CHECK(sent_to(visitor, client::JobEnded{}) == 1);
@@ -714,7 +714,7 @@ TEST_CASE("a job whose record is still to be read from the disk is not unknown")
   CHECK(answer_about(job) == ErrorCode::job_elsewhere);
   CHECK(answer_about(other) == ErrorCode::job_unknown);
   CHECK_FALSE(desk.gateway.has_read_all());
-  desk.gateway.on_record_over(job, desk.now);  // It had ended: nothing is left of it.
+  desk.gateway.on_record_over(job, desk.now);  // The job had ended: nothing is left of it.
   CHECK(answer_about(job) == ErrorCode::job_unknown);
   CHECK(desk.gateway.has_read_all());
 }

@@ -48,6 +48,6 @@ TEST_CASE("a witness gives out no handles, and says who does") {
   const client::Answer answer = desk.told<client::Answer>().back();
   REQUIRE(answer.error);
   CHECK(answer.error->code == ErrorCode::job_elsewhere);
-  CHECK(answer.error->what == "n0 is a witness: it takes no jobs");
+  CHECK(answer.error->what == "n0 is a witness: it accepts no jobs");
   CHECK(answer.elsewhere == node(second).endpoint.control);
 }

@@ -89,7 +89,7 @@ TEST_CASE("groups: what cannot be started again in a group is refused, and what 
   }
   SECTION("no period") {
     graph.group("workers", one_for_one, {.restarts = 1, .period = 0s});
-    CHECK(refused(graph).what == "the group 'workers' counts restarts over 0 ns");
+    CHECK(refused(graph).what == "the group 'workers' counts restarts over 0 s");
   }
   SECTION("a call") {
     graph.actor<Counter>("counter").call<&Counter::add>(1).in(graph.group("workers", one_for_one));

@@ -50,12 +50,12 @@ TEST_CASE("each try of a failing task is recorded, and what became of those that
   LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
   job.run();
   auto lines = histories(recorded.sink.records());
-  CHECK(lines["0"] == std::vector<std::string>{"ended failed after 0: try 1", "tried again after 0",
-                                               "ended failed after 0: try 2",
-                                               "settled failed, tried 2 times: task_failed"});
+  CHECK(lines["0"] == std::vector<std::string>{"ended: failed in 0 s: try 1", "retried after 0 s",
+                                               "ended: failed in 0 s: try 2",
+                                               "settled: failed, 2 tries: task_failed"});
   CHECK(lines["1"] == std::vector<std::string>{"cancelled: 'b' was cancelled: 'a', which it needs, failed",
-                                               "settled cancelled: task_cancelled"});
-  CHECK(lines["2"] == std::vector<std::string>{"ended finished after 0", "settled finished"});
+                                               "settled: cancelled: task_cancelled"});
+  CHECK(lines["2"] == std::vector<std::string>{"ended: finished in 0 s", "settled: finished"});
 
   const JobDetails details = recorded.details();
   REQUIRE(details.tasks.size() == 2);
@@ -113,7 +113,7 @@ TEST_CASE("a task that ends after its deadline is said to be late, by how much, 
   CHECK(recorded.of<recorded::Settled>(slow).at(0).late == job.now.since_start - 200ms);
   CHECK(recorded.of<recorded::Settled>(slow).at(0).late >= 25ms);
   CHECK(recorded.of<recorded::Settled>(quick).at(0).late == 0ns);
-  CHECK(recorded.of<recorded::Settled>(after).at(0).late == 0ns);  // It has for ever.
+  CHECK(recorded.of<recorded::Settled>(after).at(0).late == 0ns);  // No deadline.
   const JobDetails details = recorded.details();
   CHECK(details.late == 1);
   REQUIRE(details.tasks.size() == 1);
@@ -140,9 +140,9 @@ TEST_CASE("spawned tasks are recorded with their parents, and counted by their n
   CHECK(recorded.of<recorded::Spawned>().size() == 3);
   CHECK(recorded.of<recorded::Became>(fan).size() == 1);
   auto lines = histories(recorded.sink.records());
-  CHECK(lines["0"] == std::vector<std::string>{"ended failed after 0", "settled failed: task_failed"});
+  CHECK(lines["0"] == std::vector<std::string>{"ended: failed in 0 s", "settled: failed: task_failed"});
   CHECK(lines["0.2"] ==
-        std::vector<std::string>{"ended failed after 0: try 1", "settled failed: task_failed"});
+        std::vector<std::string>{"ended: failed in 0 s: try 1", "settled: failed: task_failed"});
   const JobDetails details = recorded.details();
   CHECK(details.classes == std::vector<ClassInfo>{{"fan", {0, 0, 1, 0, 0}},
                                                   {"part", {0, 2, 0, 0, 0}},

@@ -131,7 +131,7 @@ TEST_CASE("a node is asked to keep a program: it gets it, and says when it has i
   auto effects = keep();
   CHECK(said<keeper::WantProgram>(effects).size() == 1);
   CHECK(said<keeper::HaveProgram>(effects).empty());
-  CHECK(keep().empty());  // It is on its way.
+  CHECK(keep().empty());  // The process is on its way.
   SECTION("it comes") {
     host.on_program(launch.program, std::nullopt, {});
     CHECK(said<keeper::HaveProgram>(host.take_effects()).size() == 1);
@@ -232,7 +232,7 @@ TEST_CASE("processes wait for another node to lead the record of their job, and 
   host.on_ended(lives[0], ProcessEnd::faulted, "signal 11", {}, {});
   host.take_effects();
   if (const bool leader_lives = GENERATE(true, false); leader_lives) {
-    host.on_message(other, keeper::AnotherLeads{job}, now);  // It never led here.
+    host.on_message(other, keeper::AnotherLeads{job}, now);  // The job was never led here.
     CHECK_FALSE(host.wake_at());
     host.on_message(cell, keeper::AnotherLeads{JobId{4711}}, now);
     host.on_message(cell, keeper::AnotherLeads{job}, now);
@@ -290,7 +290,7 @@ TEST_CASE("no life is given to two processes: when the count comes round, the in
   host.given(HostMachine::processes_max);
   const auto refused = said<keeper::WorkerRefused>(start());
   REQUIRE(refused.size() == 1);
-  CHECK_THAT(refused.front().why.hint, Catch::Contains("start this node again"));
+  CHECK_THAT(refused.front().why.hint, Catch::Contains("restart this node"));
 }
 
 TEST_CASE("process numbers say what they are") {

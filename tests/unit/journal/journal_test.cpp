@@ -123,7 +123,7 @@ TEST_CASE("the beginning of a job that retries another says which, and what was 
   Record record;
   record.what = recorded::JobBegan{"train", 102, {6}, 40};
   CHECK(seen_in(journal_of({{record}})).records == std::vector{record});
-  CHECK(to_string(record.what) == "began: train, 102 tasks, 40 done in job6");
+  CHECK(to_string(record.what) == "began: train, 102 tasks, 40 finished in job6");
 }
 
 TEST_CASE("a block says what was dropped, and what is too large for one is dropped") {

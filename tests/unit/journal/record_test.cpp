@@ -34,27 +34,29 @@ TEST_CASE("each kind of record has its line") {
                            {{ProcessId{1}, 20ms, 0s, 1500us},
                             {ProcessId{2}, 0s, 3ms, 1500us},
                             {ProcessId{3}, {}, {}, {}, "has no gpu"}}},
-          "placed on n2 by earliest finish; n1 wait 20ms move 0 run 1.5ms; n2 wait 0 move 3ms run 1.5ms; "
-          "n3 no (has no gpu)"},
-      Row{recorded::Lent{ProcessId{3}}, "lent to n3"},
+          "placed on n2 by earliest finish; n1 wait 20 ms, transfer 0 s, run 1.5 ms; n2 wait 0 s, transfer 3 "
+          "ms, run "
+          "1.5 ms; n3 has no gpu"},
+      Row{recorded::Lent{ProcessId{3}}, "dispatched to n3"},
       Row{recorded::Returned{"input missing"}, "returned: input missing"},
       Row{recorded::Stolen{{ProcessId{2}, 5}}, "stolen from n2/l5"}, Row{recorded::Started{}, "started"},
-      Row{recorded::Ended{Outcome::finished, 2s}, "ended finished after 2s"},
-      Row{recorded::Ended{Outcome::failed, 15ns, "threw:\nbad"}, "ended failed after 15ns: threw:\\nbad"},
+      Row{recorded::Ended{Outcome::finished, 2s}, "ended: finished in 2 s"},
+      Row{recorded::Ended{Outcome::failed, 15ns, "threw:\nbad"}, "ended: failed in 15 ns: threw:\\nbad"},
       Row{recorded::Lost{"n2.1 died"}, "lost: n2.1 died"},
-      Row{recorded::Retried{100ms, true}, "tried again after 100ms"},
-      Row{recorded::Retried{0s, false}, "tried again after 0, not charged"},
-      Row{recorded::Cancelled{}, "cancelled"}, Row{recorded::Settled{}, "settled finished"},
+      Row{recorded::Retried{100ms, true}, "retried after 100 ms"},
+      Row{recorded::Retried{0s, false}, "retried after 0 s, not charged"},
+      Row{recorded::Cancelled{}, "cancelled"}, Row{recorded::Settled{}, "settled: finished"},
       Row{recorded::Settled{Outcome::failed, "B", 3, Error{ErrorCode::task_failed, "threw"}, 2s},
-          "settled failed, tried 3 times, 2s after its deadline: threw"},
-      Row{recorded::Ran{Outcome::failed, 1ms, "threw"}, "came back failed after 1ms: threw"},
-      Row{recorded::Became{TaskId{1, 5}, 1ms}, "became " + to_string(TaskId{1, 5}) + " after 1ms"},
-      Row{recorded::StartedOver{"another value"}, "waits anew: another value"},
+          "settled: failed, 3 tries, 2 s after its deadline: threw"},
+      Row{recorded::Ran{Outcome::failed, 1ms, "threw"}, "failed in 1 ms: threw"},
+      Row{recorded::Became{TaskId{1, 5}, 1ms}, "became " + to_string(TaskId{1, 5}) + " in 1 ms"},
+      Row{recorded::StartedOver{"another value"}, "waits again: another value"},
       Row{recorded::RolledBack{0, "a call failed"}, "rolled back to its creation: a call failed"},
       Row{recorded::RolledBack{2, ""}, "rolled back to save 2"}, Row{recorded::Restored{}, "restored"},
-      Row{recorded::Crashed{2, "signal 11"}, "took its process down, 2 times by now: signal 11"},
+      Row{recorded::Crashed{2, "signal 11"}, "crashed its process (2 times so far): signal 11"},
       Row{recorded::TasksKnown{false, {{"part", 4}, {"sum", 1}}}, "spawned: 4 part 1 sum"},
-      Row{recorded::Saved{2048, 0}, "saved 2048 bytes"}, Row{recorded::Saved{0, 3}, "its group has save 3"},
+      Row{recorded::Saved{2048, 0}, "saved 2048 bytes"},
+      Row{recorded::Saved{0, 3}, "save 3 of its group is complete"},
       Row{recorded::OutputLost{1}, "output 1 lost"},
       Row{recorded::Spawned{TaskId{0, 3}, AttemptId{{1, 0}, 1}}, "spawned by 3#1.0.1"});
   CHECK(to_string(record_of(row.what)) == "0.012345678 job7/41#1.0.2 n1/l0 " + row.text);
@@ -98,7 +100,7 @@ TEST_CASE("what is about a shard, or the whole job, names no task") {
   record.what = recorded::Leads{4};
   CHECK(to_string(record) == "0.000000000 job7 n1 leads the job's record, term 4");
   record.what = recorded::Recounted{2, {1, 4}};
-  CHECK(to_string(record) == "0.000000000 job7 n1 shard 2 counted again, epoch 1.4");
+  CHECK(to_string(record) == "0.000000000 job7 n1 shard 2 rebuilt, epoch 1.4");
   record.what = recorded::TasksKnown{true, {{"a", 1}, {"b", 2}}};
   CHECK(to_string(record) == "0.000000000 job7 n1 submitted: 1 a 2 b");
 }
@@ -108,11 +110,11 @@ TEST_CASE("of two runs the ends of tries and tasks are compared, without what is
     const Record record = record_of(std::move(what));
     return is_outcome(record) ? outcome_text(record) : "-";
   };
-  CHECK(text(recorded::Ended{Outcome::failed, 3ms, "threw"}) == "ended failed after 0: threw");
-  CHECK(text(recorded::Retried{100ms, true}) == "tried again after 0");
+  CHECK(text(recorded::Ended{Outcome::failed, 3ms, "threw"}) == "ended: failed in 0 s: threw");
+  CHECK(text(recorded::Retried{100ms, true}) == "retried after 0 s");
   CHECK(text(recorded::Cancelled{"by hand"}) == "cancelled: by hand");
   CHECK(text(recorded::Settled{Outcome::failed, "B", 2, Error{ErrorCode::timed_out, "B (7) was slow"}, 1s}) ==
-        "settled failed, tried 2 times: timed_out");
+        "settled: failed, 2 tries: timed_out");
   CHECK(text(recorded::Started{}) == "-");
   CHECK(text(recorded::Lost{"its process died"}) == "-");
 }

@@ -37,7 +37,7 @@ TEST_CASE("what does not fit is refused with the limit that it meets") {
   REQUIRE(why);
   CHECK(why->code == ErrorCode::memory_exhausted);
   CHECK(why->what ==
-        "the job takes at least 2.1 GiB, and 2.1 GiB of the 3.1 GiB of this machine's memory are left");
+        "the job needs at least 2.1 GiB, and 2.1 GiB of the 3.1 GiB of this machine's memory are free");
 }
 
 TEST_CASE("memory is short when only what is kept free is left") {

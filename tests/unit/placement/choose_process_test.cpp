@@ -124,7 +124,7 @@ TEST_CASE("what can never run it is no candidate, what is only busy is") {
   asked.node_3.devices[0].free.gpus = 0;
   asked.others[1].wait = 1h;
   CHECK(choose(asked).process == ProcessId{3});
-  CHECK(to_string(scores_of(asked.question())[2].misfits) == "gpu: 0 of 1 free, needs 1");
+  CHECK(to_string(scores_of(asked.question())[2].misfits) == "busy: 0 of 1 gpu free, needs 1");
 
   asked.others.pop_back();
   const auto refused = choose_process(asked.question());

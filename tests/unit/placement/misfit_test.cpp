@@ -22,25 +22,25 @@ TEST_CASE("each misfit says what is missing, and whether waiting helps") {
     std::string text;
     bool never;
   };
-  const auto row =
-      GENERATE(Row{{}, cpu(), "", false}, Row{{.cpus = 8, .memory_bytes = 24_GiB}, cpu(), "", false},
-               Row{{.cpus = 2}, cpu(1), "cpus: 1 of 8 free, needs 2", false},
-               Row{{.cpus = 9}, cpu(), "never: has 8 cpus, needs 9", true},
-               Row{{.gpus = 1}, cpu(), "never: has no gpu, needs 1", true},
-               Row{{.cpus = 0, .gpus = 1}, gpu(0), "gpu: 0 of 1 free, needs 1", false},
-               Row{{.cpus = 0, .gpus = 2}, gpu(), "never: has 1 gpu, needs 2", true},
-               Row{{.memory_bytes = 20_GiB},
-                   cpu(8, 14_GiB),
-                   "memory: 14.0 GiB of 24.0 GiB free, needs 20.0 GiB",
-                   false},
-               Row{{.memory_bytes = 25_GiB}, cpu(), "never: has 24.0 GiB of memory, needs 25.0 GiB", true},
-               Row{{.device_kind = "cpu"}, cpu(), "", false},
-               Row{{.device_kind = "npu"}, cpu(), "never: is not of kind npu but cpu", true},
-               Row{{.cpus = 2, .gpus = 1, .memory_bytes = 20_GiB},
-                   cpu(0, 1_GiB),
-                   "cpus: 0 of 8 free, needs 2; never: has no gpu, needs 1; memory: 1.0 GiB of 24.0 GiB "
-                   "free, needs 20.0 GiB",
-                   true});
+  const auto row = GENERATE(
+      Row{{}, cpu(), "", false}, Row{{.cpus = 8, .memory_bytes = 24_GiB}, cpu(), "", false},
+      Row{{.cpus = 2}, cpu(1), "busy: 1 of 8 cpus free, needs 2", false},
+      Row{{.cpus = 9}, cpu(), "never: has 8 cpus, needs 9", true},
+      Row{{.gpus = 1}, cpu(), "never: has no gpu, needs 1", true},
+      Row{{.cpus = 0, .gpus = 1}, gpu(0), "busy: 0 of 1 gpu free, needs 1", false},
+      Row{{.cpus = 0, .gpus = 2}, gpu(), "never: has 1 gpu, needs 2", true},
+      Row{{.memory_bytes = 20_GiB},
+          cpu(8, 14_GiB),
+          "busy: 14.0 GiB of 24.0 GiB of memory free, needs 20.0 GiB",
+          false},
+      Row{{.memory_bytes = 25_GiB}, cpu(), "never: has 24.0 GiB of memory, needs 25.0 GiB", true},
+      Row{{.device_kind = "cpu"}, cpu(), "", false},
+      Row{{.device_kind = "npu"}, cpu(), "never: is not of kind npu but cpu", true},
+      Row{{.cpus = 2, .gpus = 1, .memory_bytes = 20_GiB},
+          cpu(0, 1_GiB),
+          "busy: 0 of 8 cpus free, needs 2; never: has no gpu, needs 1; busy: 1.0 GiB of 24.0 GiB of "
+          "memory free, needs 20.0 GiB",
+          true});
   const auto why = misfits(row.needs, row.device);
   CHECK(to_string(why) == row.text);
   CHECK(never_fits(why) == row.never);
@@ -49,7 +49,7 @@ TEST_CASE("each misfit says what is missing, and whether waiting helps") {
 TEST_CASE("a node offers its devices together") {
   const NodeDevices node{ProcessId{1}, {cpu(4), gpu()}};
   CHECK(misfits({.cpus = 2, .gpus = 1, .memory_bytes = 8_GiB}, node).empty());
-  CHECK(to_string(misfits({.cpus = 5, .gpus = 1}, node)) == "cpus: 4 of 8 free, needs 5");
+  CHECK(to_string(misfits({.cpus = 5, .gpus = 1}, node)) == "busy: 4 of 8 cpus free, needs 5");
   CHECK(misfits({.cpus = 0, .gpus = 1, .device_kind = "cuda"}, node).empty());
   CHECK(to_string(misfits({.device_kind = "npu"}, node)) == "never: is not of kind npu but cpu, cuda");
 }

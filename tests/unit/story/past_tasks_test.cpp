@@ -55,14 +55,14 @@ TEST_CASE("a task that was placed, failed and was tried again") {
   CHECK(failed.lane == 3u);
   CHECK(failed.ran == 500ns);
   CHECK(failed.began_unix_ns == 1400);
-  CHECK(failed.why_there == "it was to end there first");
+  CHECK(failed.why_there == "chosen: earliest estimated finish");
   CHECK(failed.candidates.size() == 2);
   CHECK(failed.end == "failed: it threw");
   CHECK(failed.number == 1);
   CHECK_FALSE(task.steps[1].attempt);
   const PastAttempt& finished = *task.steps[2].attempt;
   CHECK(finished.at == ProcessId{1});
-  CHECK(finished.why_there == "it had nothing to do and asked for work, which lay at n0");
+  CHECK(finished.why_there == "stolen from n0 by this idle process");
   CHECK(finished.end == "finished");
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("an attempt whose process it took down, and one that was lost though i
   story.tell(3100, 2, second, recorded::Ran{Outcome::finished, 100ns, {}});
   const PastTask task = story.task();
   REQUIRE(task.steps.size() == 3);
-  CHECK(task.steps[0].attempt->end == "took its process down: signal 11");
+  CHECK(task.steps[0].attempt->end == "crashed its process: signal 11");
   CHECK_THAT(task.steps[1].note, Catch::Contains("signal 11"));
   CHECK(task.steps[2].attempt->end == "lost: n2 died");
   CHECK(task.steps[2].attempt->lane == 3u);

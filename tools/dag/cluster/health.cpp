@@ -31,7 +31,7 @@ Finding cpus(const MachineFacts& machine) {
   if (machine.cpu_limit == 0 || machine.cpu_limit >= machine.cores) return {Health::good, "cpu", cores, ""};
   return {Health::doubtful, "cpu",
           cores + ", but a control group allows the time of " + decimal_text(machine.cpu_limit),
-          "lanes beyond that are stopped for parts of each second: start nodes with so many, by --lanes"};
+          "the machine throttles more lanes than that: start nodes with fewer, by --lanes"};
 }
 
 Finding memory(const MachineFacts& machine) {
@@ -46,8 +46,8 @@ Finding files(const MachineFacts& machine) {
   const std::string open = std::to_string(machine.files_max) + " open files";
   if (machine.files_max >= files_wanted) return {Health::good, "files", open, ""};
   return {machine.files_hard_max >= files_wanted ? Health::doubtful : Health::bad, "files",
-          open + " are allowed to a process",
-          "a node of a large cluster wants " + std::to_string(files_wanted) + ": ulimit -n " +
+          open + " per process",
+          "a node of a large cluster needs " + std::to_string(files_wanted) + ": ulimit -n " +
               std::to_string(files_wanted) + ", or LimitNOFILE of its service"};
 }
 
@@ -63,10 +63,10 @@ Finding processes(const MachineFacts& machine) {
   if (left(*tightest) >= processes_wanted) return {Health::good, "processes", what, ""};
   return {
       Health::doubtful, "processes", what,
-      "each job has a process with its threads on each node: raise the limit, or TasksMax of the service"};
+      "a job has a process with several threads on each node: raise the limit, or TasksMax of the service"};
 }
 
-/// As the nodes reckon themselves, which raise their limit of open files as far as they may.
+/// The node's own estimate. A node raises its limit of open files as far as it may.
 Finding room(const MachineFacts& machine) {
   NodeLimits limits;
   limits.files = machine.files_hard_max;
@@ -77,32 +77,32 @@ Finding room(const MachineFacts& machine) {
     return by.empty() ? std::string("any number of ") + things
                       : std::to_string(count) + " " + things + " (" + by + ")";
   };
-  const std::string what = "a node that is alone runs " + many(room.jobs, "jobs", room.jobs_by) +
-                           " and serves " + many(room.clients, "clients", room.clients_by) + " at once";
+  const std::string what = "a single node runs " + many(room.jobs, "jobs", room.jobs_by) + " and serves " +
+                           many(room.clients, "clients", room.clients_by) + " at a time";
   if (room.jobs >= jobs_wanted && room.clients >= jobs_wanted) return {Health::good, "room", what, ""};
   return {Health::doubtful, "room", what,
-          "others wait until these have ended; with more nodes each has room for fewer: raise the limit"};
+          "further jobs and clients wait. More nodes on this machine share the limit: raise it"};
 }
 
 Finding disk(const MachineFacts::Disk& disk) {
   if (!disk.problem.empty()) {
     return {Health::bad, "disk", disk.directory + ": " + disk.problem,
-            "--data wants a directory that this user can write"};
+            "--data needs a directory that this user can write"};
   }
-  const std::string speed = "4 KiB are on it after " + milliseconds_text(disk.sync_median) + ", at most " +
-                            milliseconds_text(disk.sync_longest);
+  const std::string speed = "4 KiB are synced in " + milliseconds_text(disk.sync_median) +
+                            " (median), at most " + milliseconds_text(disk.sync_longest);
   const std::string what = disk.directory + ": " + bytes_text(disk.free_bytes) + " free; " + speed;
   if (disk.in_memory) {
     return {Health::bad, "disk", disk.directory + " is in memory",
-            "what a node keeps there is lost with the machine: name a directory on a disk by --data"};
+            "its data is lost when the machine restarts: name a directory on a disk by --data"};
   }
   if (disk.free_bytes < free_bytes_wanted) {
     return {Health::bad, "disk", what,
-            "a node whose disk is full acknowledges nothing: make room, or name another disk by --data"};
+            "a node with a full disk settles nothing: make room, or name another disk by --data"};
   }
   if (disk.sync_median > sync_wanted) {
     return {Health::doubtful, "disk", what,
-            "whoever submits or waits for what is settled waits for this: use another disk"};
+            "each submission and each settled outcome waits for a sync: use a faster disk"};
   }
   return {Health::good, "disk", what, ""};
 }
@@ -112,22 +112,23 @@ Finding disk(const MachineFacts::Disk& disk) {
 std::vector<Finding> findings(const MachineFacts& machine) {
   std::vector<Finding> all{cpus(machine), memory(machine), files(machine), processes(machine), room(machine)};
   if (machine.shared_memory) {
-    all.push_back({Health::good, "shared memory", "can be had", ""});
+    all.push_back({Health::good, "shared memory", "available", ""});
   } else {
     all.push_back(
-        {Health::bad, "shared memory", "cannot be had: memfd_create is refused",
-         "large outputs lie in it, and lanes of one host talk through it: a sandbox may forbid it"});
+        {Health::bad, "shared memory", "not available: memfd_create is refused",
+         "large outputs and messages between processes of one host need it: a sandbox may forbid it"});
   }
   all.push_back({Health::good, "descendants",
-                 machine.control_groups ? "end with each process by a control group of its own (cgroup.kill)"
-                                        : "end with each process by a look through /proc: no control group "
-                                          "(version 2) can be made here",
+                 machine.control_groups
+                     ? "end with their process, by a control group of its own (cgroup.kill)"
+                     : "end with their process, found through /proc: no control group "
+                       "(version 2) can be made here",
                  ""});
   if (machine.disk) {
     all.push_back(disk(*machine.disk));
   } else {
-    all.push_back({Health::doubtful, "disk", "nothing is known of the disk of a node",
-                   "--data DIR measures one: the directory that dagd would be given"});
+    all.push_back(
+        {Health::doubtful, "disk", "not checked", "--data DIR checks the data directory of a node"});
   }
   return all;
 }
@@ -142,19 +143,20 @@ std::vector<Finding> findings(const ClusterFacts& cluster) {
   for (const NodeInfo& node : cluster.nodes) {
     const std::string name = to_string(node.life.process);
     if (node.state != MemberState::alive) {
-      all.push_back({Health::bad, name, "is not heard of",
-                     "`dag node show " + name + "` says where it was; its jobs go on elsewhere"});
+      all.push_back(
+          {Health::bad, name, "is not heard",
+           "`dag node show " + name + "` shows its last address; its jobs continue on other nodes"});
       continue;
     }
     if (node.load.disk_full || node.load.disk_stuck) {
-      all.push_back({Health::bad, name, node.load.disk_full ? "its disk is full" : "its disk takes nothing",
-                     "it acknowledges nothing and takes no jobs until that is over"});
+      all.push_back({Health::bad, name, node.load.disk_full ? "its disk is full" : "its disk is stuck",
+                     "until the disk recovers, the node settles nothing and accepts no jobs"});
     } else if (node.load.sick) {
-      all.push_back({Health::bad, name, "is late in all that it does",
-                     "it leads and takes no jobs until that is over; its log says what is late"});
+      all.push_back({Health::bad, name, "is sick: it reacts late",
+                     "until it recovers, the node leads and accepts no jobs; its log says what is late"});
     } else if (node.load.draining) {
-      all.push_back({Health::doubtful, name, "is draining: it takes no new jobs",
-                     "`dag node undrain " + name + "` lets it take jobs again"});
+      all.push_back({Health::doubtful, name, "is draining: it accepts no new jobs",
+                     "`dag node undrain " + name + "` cancels the drain"});
     }
     if (node.load.disk != 0) ++seats;
     if (!node.load.witness && !node.load.draining) ++running;
@@ -167,9 +169,10 @@ std::vector<Finding> findings(const ClusterFacts& cluster) {
                {Health::bad, "cluster", who, "`dag join HOST:PORT` starts one more on this machine"});
   } else if (seats < 3) {
     // Two would be no better: a majority of them is both.
-    all.insert(all.begin(), {Health::doubtful, "cluster",
-                             who + "; the record of a job has " + (seats == 0 ? "no" : "one") + " copy",
-                             "with three nodes, or two and a witness, any one may die"});
+    all.insert(all.begin(),
+               {Health::doubtful, "cluster",
+                who + "; the record of a job has " + (seats == 0 ? "no" : "one") + " copy",
+                "with three nodes, or two and a witness, the record survives the loss of a node"});
   } else {
     all.insert(all.begin(), {Health::good, "cluster", who, ""});
   }

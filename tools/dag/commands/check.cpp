@@ -1,5 +1,5 @@
-// `dag check FILE`: whether a file is what it should be, without running anything: a workflow, the settings
-// of a node, or the binary of a job. The program that reads such a file is asked, so both cannot disagree.
+// `dag check FILE`: checks a workflow, the settings of a node, or the binary of a job, without running it.
+// The program that reads such a file checks it, so that the two cannot disagree.
 
 #include <unistd.h>
 
@@ -73,17 +73,16 @@ int check_file(const std::string& given, bool json) {
 
 void add_check(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand(
-      "check", "check a workflow, a node's settings or a job's binary, and say what it comes to");
+      "check", "check a workflow, a node's settings or a job's binary, and print a summary; run nothing");
   const auto file = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
   command->add_option("file", *file, "a workflow (.toml, .json, .dax, .stg), settings (.toml), or a binary")
       ->required();
-  command->add_flag("--json", *json, "what it comes to as JSON");
+  command->add_flag("--json", *json, "print the summary as JSON");
   command->footer(
-      "Nothing is run, but the main function of a binary up to its first submit.\n"
-      "Exit status: 0 it is sound, 2 it submits nothing, 4 it is not valid or its graph cannot run, 5 there "
-      "is no "
-      "such file.");
+      "Of a binary, only the main function runs, up to its first submit.\n"
+      "Exit status: 0 valid, 2 the binary submits nothing, 4 invalid, or its graph cannot run, 5 no such "
+      "file.");
   command->callback([=, &chosen] { chosen = [=] { return check_file(*file, *json); }; });
 }
 

@@ -33,7 +33,7 @@ std::vector<Flag> flags_of(const CLI::App& app) {
     Flag flag;
     for (const std::string& name : option->get_snames()) flag.written.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) flag.written.push_back("--" + name);
-    if (flag.written.empty()) continue;  // It has a place instead of a name.
+    if (flag.written.empty()) continue;  // Such a word has a place instead of a name.
     flag.about = option->get_description();
     flag.has_value = option->get_type_size_max() > 0;
     flags.push_back(std::move(flag));
@@ -231,7 +231,7 @@ void add_completion(CLI::App& app, Chosen& chosen) {
   const auto shell = std::make_shared<std::string>();
   const auto words = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "bash, zsh or fish")->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->add_option("--words", *words, "what scripts ask for: print jobs, nodes or phases that there are")
+  command->add_option("--words", *words, "for scripts: print the known jobs, nodes or phases")
       ->check(CLI::IsMember({"jobs", "nodes", "phases"}));
   command->callback([=, &app, &chosen] {
     if (shell->empty() && words->empty()) throw CLI::RequiredError("SHELL");

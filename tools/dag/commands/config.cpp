@@ -1,5 +1,5 @@
-// `dag config show`: the settings of a node that would be started here, and their sources. Only `dagd` knows
-// how they come about, so it is asked.
+// `dag config show`: the settings of a node that would be started here, and their sources. `dagd` prints
+// them, since it reads them.
 
 #include <memory>
 
@@ -23,14 +23,14 @@ int show(const std::string& form) {
 }  // namespace
 
 void add_config(CLI::App& app, Chosen& chosen) {
-  auto* config = app.add_subcommand("config", "the settings of nodes");
+  auto* config = app.add_subcommand("config", "show the settings of nodes");
   config->require_subcommand(1);
   auto* command = config->add_subcommand(
-      "show", "what a dagd that is started here is told by files and variables, as a file of settings");
+      "show", "print the settings that a dagd started here takes from files and variables, in TOML");
   const auto origin = std::make_shared<bool>(false), json = std::make_shared<bool>(false);
   auto* with_origin =
-      command->add_flag("--origin", *origin, "say of each who said so: FILE:LINE or a variable");
-  command->add_flag("--json", *json, "as JSON, with who said so")->excludes(with_origin);
+      command->add_flag("--origin", *origin, "print where each setting comes from: FILE:LINE or a variable");
+  command->add_flag("--json", *json, "print JSON, with where each setting comes from")->excludes(with_origin);
   command->callback([=, &chosen] {
     chosen = [=] { return show(*json ? "json" : *origin ? "origin" : "toml"); };
   });

@@ -42,7 +42,7 @@ void each_group(Visit&& visit) {
   }
 }
 
-/// Whichever of them allows least.
+/// The lowest limits of all these groups.
 void look_at_groups(MachineFacts& machine) {
   each_group([&](const std::filesystem::path& group) {
     double quota = 0, period = 0;
@@ -66,7 +66,7 @@ MachineFacts::Disk look_at_disk(const std::string& directory) {
     return disk;
   };
   struct statfs about {};
-  if (statfs(directory.c_str(), &about) != 0) return problem("cannot be looked at");
+  if (statfs(directory.c_str(), &about) != 0) return problem("cannot be examined");
   disk.in_memory = static_cast<unsigned long>(about.f_type) == TMPFS_MAGIC;
   disk.free_bytes = std::uint64_t{about.f_bavail} * static_cast<std::uint64_t>(about.f_bsize);
   std::string path = directory + "/dag-doctor-XXXXXX";
@@ -136,7 +136,7 @@ int doctor(const Options& options, const std::string& data) {
   if (const auto cluster = look_at_cluster(options)) {
     for (Finding& one : findings(*cluster)) all.push_back(std::move(one));
   } else {
-    all.push_back({Health::good, "cluster", "none is known here", ""});
+    all.push_back({Health::good, "cluster", "no cluster is known here", ""});
   }
   const bool bad =
       std::any_of(all.begin(), all.end(), [](const Finding& one) { return one.health == Health::bad; });
@@ -160,12 +160,11 @@ int doctor(const Options& options, const std::string& data) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Chosen& chosen) {
-  auto* command = app.add_subcommand(
-      "doctor",
-      "whether this machine, a directory for data and a cluster are fit for what is wanted of them");
+  auto* command =
+      app.add_subcommand("doctor", "check this machine, a data directory and the cluster for problems");
   const SharedOptions options = add_options(*command);
   const auto data = std::make_shared<std::string>();
-  command->add_option("--data", *data, "measure this directory, which a node would keep its data in")
+  command->add_option("--data", *data, "the data directory of a node, to check and measure")
       ->check(CLI::ExistingDirectory);
   command->callback([=, &chosen] { chosen = [=] { return doctor(*options, *data); }; });
 }

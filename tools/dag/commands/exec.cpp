@@ -90,34 +90,38 @@ int exec(const ExecWanted& wanted) {
 void add_exec(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("exec", "run a command as a task, once or once per number");
   const auto wanted = std::make_shared<ExecWanted>();
-  command->add_option("--array", wanted->array,
-                      "numbers and ranges, as 1-100: a task for each, which finds it in DAG_TASK_ID");
-  command->add_option("--attempts", wanted->attempts, "how often a failing command is tried")
+  command->add_option(
+      "--array", wanted->array,
+      "one task per number, such as 1-100 or 1,4,7-9; its command finds the number in DAG_TASK_ID");
+  command
+      ->add_option("--attempts", wanted->attempts,
+                   "number of attempts, the first one included, while the command fails")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   takes_duration(command->add_option("--timeout", wanted->timeout_seconds,
-                                     "how long one attempt may run, such as 30s or 5m"));
+                                     "time limit of one attempt, such as 30s or 5m"));
   command
-      ->add_option("--effects", wanted->effects,
-                   "what a second run does: pure, idempotent, exclusive or at_most_once; an attempt is never "
-                   "beside another one of the same command unless pure")
+      ->add_option(
+          "--effects", wanted->effects,
+          "effects of a second run: pure, idempotent, exclusive or at_most_once; attempts of one command "
+          "never overlap unless it is pure")
       ->capture_default_str()
       ->check(CLI::IsMember(effects_of_commands()));
-  command->add_option("--cpus", wanted->cpus, "cores that one needs")
+  command->add_option("--cpus", wanted->cpus, "cores per command")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1024.0));
-  command->add_option("--directory", wanted->directory, "where it runs (default: here)");
+  command->add_option("--directory", wanted->directory, "working directory (default: the current one)");
   add_work_options(*command, wanted->work);
   takes_words_as_they_are(
       command->add_option("command", wanted->words, "the command and its arguments, after --")->required());
   command->positionals_at_end();
   command->footer(
-      "It runs in the cluster that --address, DAG_ADDRESS or the address file of this user names, if there "
-      "is "
-      "one, with\nthe environment, limits and directory of this command; else, or with --local, here. What "
-      "each one prints is printed\nhere when it has ended; with --json it goes to stderr, and what came of "
-      "each task to stdout.\n"
-      "Exit status: 0 when all finished, 1 when one failed, 130 when interrupted.");
+      "Commands run in the cluster that --address, DAG_ADDRESS or the address file of this user names, with\n"
+      "the environment, limits and directory of `dag exec`. Without a cluster, or with --local, they run in\n"
+      "this process. The output of each command is printed when the command has ended; with --json the "
+      "output\n"
+      "goes to stderr, and the result of each task to stdout.\n"
+      "Exit status: 0 all finished, 1 a command failed, 130 interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return exec(*wanted); }; });
 }
 

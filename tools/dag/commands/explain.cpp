@@ -1,5 +1,5 @@
 // `dag explain JOB[/TASK]`: why a job is not over, why a task does not run, why it failed. The processes of
-// the job say it of tasks that have a home there; of a job that is over its journals do.
+// the job answer for the tasks that have a home there; the journals answer for an ended job.
 
 #include <algorithm>
 #include <iostream>
@@ -32,14 +32,14 @@ bool is_current(const detail::TaskReason& reason, const RunningNow& given_up) {
 std::string runs_text(const detail::TaskReason& reason) {
   const TaskExplained& task = reason.task;
   std::string text = "runs on lane " + std::to_string(reason.running->lane) + " of " +
-                     to_string(reason.at->process) + " for " + duration_text(reason.running->ran);
+                     to_string(reason.at->process) + " for " + text_of(reason.running->ran);
   if (task.failures > 0) text += ", attempt " + std::to_string(task.failures + 1);
   if (task.usual) {
     text += ", tasks of this name usually take " + text_of(task.usual->mean);
     if (task.usual->runs > 0) text += " (from " + counted(task.usual->runs, "run") + ")";
   }
   if (const auto left = left_of(reason); left && *left > Duration{0})
-    text += ": about " + duration_text(*left) + " more";
+    text += ": about " + text_of(*left) + " more";
   return text;
 }
 
@@ -56,20 +56,20 @@ std::string reason_text(const detail::TaskReason& reason) {
     const Life at = reason.at.value_or(reason.home);
     text = "queued on " + to_string(at.process) + ": " + ordinal(reason.place) + " in line for a lane";
   } else if (!reason.taken.empty()) {
-    text = "is at " + to_string(reason.at->process) + " and " + reason.taken;
+    text = "on " + to_string(reason.at->process) + ": " + reason.taken;
   } else if (task.state == RowState::ready) {
     text += " of " + to_string(reason.home.process);
   }
   return shown(text);
 }
 
-/// Kernels of it whose lanes were given up.
+/// Kernels of the task whose lanes were given up.
 std::string given_up_text(const detail::TaskReason& reason, const std::string& indent) {
   std::string text;
   for (const auto& [life, lane] : reason.given_up)
     text += indent + "attempt " + std::to_string(lane.number) + " was given up on lane " +
             std::to_string(lane.lane) + " of " + to_string(life.process) + ": its kernel still runs, for " +
-            duration_text(lane.ran) + "\n";
+            text_of(lane.ran) + "\n";
   return text;
 }
 
@@ -78,13 +78,13 @@ std::string start_text(const detail::TaskReason& reason, const std::string& inde
   if (reason.place == 0) return "";
   std::string text;
   if (const auto& starts = reason.starts) {
-    text = indent + "starts in about " + duration_text(starts->about) + " (" + duration_text(starts->least) +
-           " to " + duration_text(starts->most);
+    text = indent + "starts in about " + text_of(starts->about) + " (" + text_of(starts->least) + " to " +
+           text_of(starts->most);
     text += starts->runs > 0 ? ", from " + counted(starts->runs, "run") + ")\n" : ", as stated)\n";
   }
   text += indent + "starts now with " + counted(reason.place, "more free lane") + ": `dag join` adds a node";
   if (reason.place > 1 && reason.task.priority < Priority::urgent)
-    text += "; with a higher .priority() it is before tasks of lower ones";
+    text += "; a higher .priority() goes before lower ones";
   return text + "\n";
 }
 
@@ -131,11 +131,10 @@ std::string more_text(const detail::TaskReason& reason, const std::string& inden
     text += indent + "because: " + shown(task.error->cause) + "\n";
   if (task.error && !task.error->hint.empty()) text += indent + "hint: " + shown(task.error->hint) + "\n";
   if (const auto first = would_begin(reason); first && reason.place == 0) {
-    text += indent + "would begin " +
-            (first->in < std::chrono::milliseconds(1) ? "at once" : "in about " + duration_text(first->in)) +
-            " at " + to_string(first->process) + "\n";
+    text += indent + to_string(first->process) + " can start it " +
+            (first->in < std::chrono::milliseconds(1) ? "now" : "in about " + text_of(first->in)) + "\n";
   } else if (!first && !task.candidates.empty() && task.state == RowState::ready) {
-    text += indent + "begins when one of these has what it needs:\n";
+    text += indent + "starts when one of these has what it needs:\n";
   }
   return text + candidates_text(task.candidates, indent);
 }
@@ -152,7 +151,7 @@ std::string counts_text(const std::array<std::uint64_t, row_states>& counts) {
   return text;
 }
 
-/// With what journals tell of some of them.
+/// `stories`: the journals' account of some of the tasks.
 std::string list_text(const JobInfo& job, const std::vector<detail::TaskReason>& reasons, std::uint64_t all,
                       const Stories& stories = {}) {
   std::string text;
@@ -168,8 +167,8 @@ std::string list_text(const JobInfo& job, const std::vector<detail::TaskReason>&
   }
   if (all > shown_now) text += "  and " + std::to_string(all - shown_now) + " more\n";
   if (without_places > 0 && reasons.size() > 1)
-    text += "  of " + std::to_string(without_places) +
-            " of these it is not said where they could run: `dag explain JOB TASK` says it of one\n";
+    text += "  " + std::to_string(without_places) +
+            " of these are listed without their candidates: `dag explain JOB/TASK` lists those of one task\n";
   return text;
 }
 
@@ -180,9 +179,9 @@ std::string processes_text(const detail::Explanation& found) {
     const std::size_t given_up = detail::given_up_in(process);
     text += "  " + to_string(process.life.process) + ": " +
             std::to_string(process.running.size() - given_up) + " of " + std::to_string(process.lanes) +
-            " lanes run something";
+            " lanes busy";
     if (given_up > 0) text += ", " + counted(given_up, "given-up kernel") + " not returned";
-    if (process.queued > 0) text += ", " + std::to_string(process.queued) + " tasks wait for one";
+    if (process.queued > 0) text += ", " + counted(process.queued, "task") + " queued";
     text += "\n";
   }
   return text;
@@ -191,7 +190,7 @@ std::string processes_text(const detail::Explanation& found) {
 std::string without_text(const std::vector<NodeWithout>& nodes) {
   std::string text;
   for (const NodeWithout& one : nodes)
-    text += "  " + to_string(one.node) + ": runs nothing of it: " + shown(one.why) + "\n";
+    text += "  " + to_string(one.node) + ": runs no task of this job: " + shown(one.why) + "\n";
   return text;
 }
 
@@ -199,14 +198,14 @@ std::string silent_text(const detail::Explanation& found) {
   std::string text;
   for (const Life life : found.silent)
     text += "  " + to_string(life.process) +
-            " has not answered: it is stopped or far behind, and what it has is missing here\n";
+            " has not answered: the process is stopped or overloaded. Its tasks are missing here\n";
   return text;
 }
 
 std::string explained_text(const JobInfo& job, const detail::Explanation& found,
                            const std::vector<NodeWithout>& without) {
-  std::string text = to_string(job.job) + " (" + shown(job.name) + ") runs for " + duration_text(job.age) +
-                     ": " + counts_text(found.counts) + "\n";
+  std::string text = to_string(job.job) + " (" + shown(job.name) + ") runs for " + text_of(job.age) + ": " +
+                     counts_text(found.counts) + "\n";
   // Tasks that wait for listed tasks add nothing.
   std::vector<detail::TaskReason> worth;
   std::uint64_t all = 0;
@@ -234,11 +233,10 @@ std::string tasks_text(const JobInfo& job, const detail::Explanation& found, con
   if (all > 1) text += std::to_string(all) + " tasks: " + counts_text(found.counts) + "\n";
   text += list_text(job, found.tasks, all, stories);
   if (!found.roots.empty()) {
-    text += "In the end " + std::string(all == 1 ? "it waits" : "they wait") + " for:\n" +
-            list_text(job, found.roots, found.roots.size());
-    if (found.roots_beyond) text += "  and perhaps for more\n";
+    text += "Blocked by:\n" + list_text(job, found.roots, found.roots.size());
+    if (found.roots_beyond) text += "  and perhaps by more\n";
     if (const auto earliest = not_before(found); earliest && *earliest > Duration{0})
-      text += "So it begins in about " + duration_text(*earliest) + " at the earliest\n";
+      text += "Earliest start: in about " + text_of(*earliest) + "\n";
   }
   const auto ready = [](const detail::TaskReason& one) {
     return one.task.state == RowState::ready || one.place > 0 || !one.given_up.empty();
@@ -249,7 +247,7 @@ std::string tasks_text(const JobInfo& job, const detail::Explanation& found, con
   return text + silent_text(found);
 }
 
-// ---- What is asked
+// ---- The question
 
 /// No process reports the task that was asked for. Throws Failure(job_unknown) when there is no such task;
 /// else it is too early, since no home has counted it.
@@ -276,7 +274,7 @@ Stories stories_behind(const Options& options, JobId job, const detail::Explanat
   try {
     return stories_of(options, job, which, {});
   } catch (const Failure& failure) {
-    return {{}, 0, {"of attempts that have ended nothing is known: " + failure.error().message()}};
+    return {{}, 0, {"ended attempts are not known: " + failure.error().message()}};
   }
 }
 
@@ -307,7 +305,7 @@ int explain(const Options& options, const std::string& text, bool failed,
   if (nothing && !what.task.empty()) {
     wanted.failed = false;
     const bool all_well = failed && detail::explain(ask, wanted).count() > 0;
-    // Processes that know other tasks, and not this one: there is none.
+    // Processes know other tasks and not this one, so there is no such task.
     if (!all_well && detail::explain(ask, {}).count() > 0) fail_if_unknown(what, info_of(*cluster, what.job));
   }
   const bool whole = what.task.empty() && !failed;
@@ -323,10 +321,10 @@ int explain(const Options& options, const std::string& text, bool failed,
     for (const detail::PastTask& task : stories.tasks) fields["past"].push_back(to_json(task, what.job));
     std::cout << json_line(fields);
   } else if (nothing && failed) {
-    std::cerr << "dag: nothing of it has failed\n";
+    std::cerr << "dag: no such task has failed\n";
   } else if (nothing) {
     std::cout << to_string(what.job)
-              << " begins, or is counted again after a loss: no process knows its tasks yet\n";
+              << " is starting, or is being rebuilt after a loss: no process knows its tasks yet\n";
   } else {
     std::cout << (whole ? explained_text(job, found, without) : tasks_text(job, found, stories, without))
               << std::flush;
@@ -339,7 +337,7 @@ int explain(const Options& options, const std::string& text, bool failed,
 
 void add_explain(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand(
-      "explain", "why a job is not over, why a task does not run, why it failed; what keeps a node busy");
+      "explain", "explain why a job is not over, why a task does not run or failed, or what a node does");
   const auto options = add_options(*command);
   const auto what = std::make_shared<std::string>();
   command
@@ -351,19 +349,17 @@ void add_explain(CLI::App& app, Chosen& chosen) {
   const auto failed = std::make_shared<bool>();
   command->add_flag(
       "--failed", *failed,
-      "of these tasks those that failed, or of which a try did; of a job that is over, those that "
-      "failed or took their process down");
+      "only tasks that failed or have a failed attempt; in an ended job, tasks that failed or crashed "
+      "their process");
   const auto from = add_from(*command);
   command->footer(
-      "Of a job that is not over its processes answer: each says why its tasks do not run, by the same "
-      "rules\n"
-      "that place them. Of attempts that have ended, and of a job that is over, the journals of nodes do: "
-      "where each\n"
-      "was, why there, and how it ended.");
+      "While a job runs, its processes answer: why a task does not run, by the rules that place tasks.\n"
+      "For ended attempts and ended jobs, the journals of nodes answer: where each attempt ran, why there,\n"
+      "and how it ended.");
   command->callback([=, &chosen] {
     const auto node = node_named(*what);
     if (node && (*failed || !from->empty()))
-      throw CLI::ValidationError("--from and --failed are for jobs: what a node does it says itself");
+      throw CLI::ValidationError("--from and --failed are for jobs, not for nodes");
     chosen = [=] { return node ? explain_node(*options, *node) : explain(*options, *what, *failed, *from); };
   });
 }

@@ -50,13 +50,14 @@ void add(BusyWith& to, ProcessId node, JobId job, const client::Answer& said) {
     for (const RunningNow& now : process.running)
       to.running.push_back({job, name, now, now.name.empty() ? names[now.task] : now.name});
     if (process.queued > 0)
-      to.notes.push_back(to_string(job) + ": " + std::to_string(process.queued) + " tasks wait for one of " +
-                         std::to_string(process.lanes) + " lanes of " + name);
+      to.notes.push_back(to_string(job) + ": " + counted(process.queued, "task") + " queued for the " +
+                         counted(process.lanes, "lane") + " of " + name);
   }
   for (const Life silent : said.silent) {
     if (node_of(silent.process) == node)
-      to.notes.push_back(to_string(job) + ": " + to_string(silent.process) +
-                         " has not answered: it is stopped or far behind, and what it does is missing here");
+      to.notes.push_back(
+          to_string(job) + ": " + to_string(silent.process) +
+          " has not answered: the process is stopped or overloaded. Its tasks are missing here");
   }
 }
 
@@ -68,9 +69,9 @@ std::string busy_text(const BusyWith& busy) {
     const std::string id = to_string(one.now.task);
     rows.push_back({one.process + "/l" + std::to_string(one.now.lane), to_string(one.job),
                     one.name.empty() ? id : shown(one.name) + " (" + id + ")",
-                    duration_text(one.now.ran) + (one.now.given_up ? ", given up" : "")});
+                    text_of(one.now.ran) + (one.now.given_up ? ", given up" : "")});
   }
-  text += rows.empty() ? "No lane runs anything\n" : "\n" + table({"LANE", "JOB", "TASK", "FOR"}, rows);
+  text += rows.empty() ? "All lanes are idle\n" : "\n" + table({"LANE", "JOB", "TASK", "FOR"}, rows);
   if (busy.running.size() > rows.size())
     text += "and " + std::to_string(busy.running.size() - rows.size()) + " more\n";
   for (const std::string& line : busy.notes) text += line + "\n";
@@ -80,7 +81,7 @@ std::string busy_text(const BusyWith& busy) {
     const Kept& one = busy.kept[i];
     rows.push_back({to_string(one.job), shown(one.name) + " (" + to_string(one.task) + ")", shown(one.why)});
   }
-  text += "\nCannot run here, of the first tasks of each process that wait:\n" +
+  text += "\nTasks that wait and cannot run here (the first ones of each process):\n" +
           table({"JOB", "TASK", "WHY"}, rows);
   if (busy.kept.size() > rows.size())
     text += "and " + std::to_string(busy.kept.size() - rows.size()) + " more\n";

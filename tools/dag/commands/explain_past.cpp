@@ -16,11 +16,12 @@ namespace {
 constexpr std::size_t stories_shown = 10;
 
 std::string candidate_text(const recorded::Candidate& candidate) {
-  if (!candidate.misfit.empty()) return "no     " + shown(candidate.misfit);
+  if (!candidate.misfit.empty()) return shown(candidate.misfit);
   constexpr Duration short_wait = std::chrono::milliseconds(1);
-  std::string text = candidate.wait < short_wait ? "could  at once" : "could  in " + text_of(candidate.wait);
-  if (candidate.transfer >= short_wait) text += ", inputs take " + text_of(candidate.transfer);
-  if (candidate.run > Duration{0}) text += ", would run " + text_of(candidate.run);
+  std::string text =
+      candidate.wait < short_wait ? "can start now" : "can start in " + text_of(candidate.wait);
+  if (candidate.transfer >= short_wait) text += ", transfer " + text_of(candidate.transfer);
+  if (candidate.run > Duration{0}) text += ", run " + text_of(candidate.run);
   return text;
 }
 
@@ -32,15 +33,15 @@ std::string attempt_text(const detail::PastAttempt& attempt, const std::string& 
   if (attempt.began_unix_ns) text += " from " + detail::utc_text(*attempt.began_unix_ns);
   if (attempt.ran) text += " for " + text_of(*attempt.ran);
   text += ": " + (attempt.end.empty() ? open : shown(attempt.end)) + "\n";
-  text += indent + "  there because " +
-          (attempt.why_there.empty() ? "it became ready there" : attempt.why_there) + "\n";
+  text += indent + "  " + (attempt.why_there.empty() ? "chosen: it became ready there" : attempt.why_there) +
+          "\n";
   return text + candidates_text(attempt.candidates, indent + "    ");
 }
 
 std::string past_task_text(const detail::PastTask& task) {
   std::string text = label(task.task, task.name) + ": ";
   if (!task.settled) {
-    text += "not settled, as far as these journals go\n";
+    text += "not settled, according to these journals\n";
   } else {
     text += std::string(name(task.settled->outcome));
     if (task.settled->tries > 1) text += " after " + std::to_string(task.settled->tries) + " tries";
@@ -68,7 +69,7 @@ int explain_whole(const Options& options, const Asked& what, const ChosenJournal
   return exit_ok;
 }
 
-/// Tasks that failed or took their process down, by the journals.
+/// Tasks that failed or crashed their process, by the journals.
 std::vector<TaskId> failed_tasks(const Options& options, const Asked& what,
                                  const std::vector<std::string>& from) {
   const detail::LineFilter filter{what.job, detail::selector_of(what.task, true)};
@@ -126,7 +127,7 @@ int explain_past(const Options& options, const Asked& what, const std::vector<st
     filter.tasks = {};
     filter.tasks.tasks = failed_tasks(options, what, from);
     if (filter.tasks.tasks.empty()) {
-      std::cerr << "dag: the journals say of none of these tasks that it failed\n";
+      std::cerr << "dag: according to the journals, none of these tasks failed\n";
       return exit_ok;
     }
   }
@@ -142,9 +143,9 @@ int explain_past(const Options& options, const Asked& what, const std::vector<st
   if (stories.beyond > 0)
     std::cerr << "dag: and " << stories.beyond << " more tasks: `dag history " << to_string(what.job)
               << (what.task.empty() ? "" : " --task " + shown(what.task)) << (what.failed ? " --failed" : "")
-              << "` has what is known of all of them\n";
+              << "` lists them all\n";
   if (!stories.tasks.empty()) return exit_ok;
-  std::cerr << "dag: the journals say nothing of '" << shown(what.task) << "'\n";
+  std::cerr << "dag: the journals have no record of '" << shown(what.task) << "'\n";
   return exit_unknown;
 }
 

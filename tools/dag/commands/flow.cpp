@@ -77,24 +77,24 @@ void add_flow(CLI::App& app, Chosen& chosen) {
       "flow", "run a workflow of commands (TOML), or replay a recorded one (WfCommons JSON, DAX, STG)");
   const auto wanted = std::make_shared<FlowWanted>();
   command->add_option("file", wanted->file, "the workflow")->required();
-  command->add_option("--scale", wanted->scale, "replay: each task takes so many times its recorded time")
+  command->add_option("--scale", wanted->scale, "replay: run each task for this many times its recorded time")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e9));
   command->add_flag("--burn", wanted->burn, "replay: keep cores busy instead of sleeping");
   add_work_options(*command, wanted->work);
   command->footer(
-      "A command finds its task's name in DAG_TASK_ID. Files that a task names as its outputs are staged: "
-      "they "
-      "appear\nwhen the command has succeeded, and what an attempt that failed has left in their places "
-      "goes. "
-      "DAG_OUTPUT_1 and\nso on name files that nobody sees before, for commands that can write elsewhere.\n"
-      "A command is never run beside an earlier attempt of itself, unless its effects are pure.\n"
-      "The workflow runs in the cluster that --address, DAG_ADDRESS or the address file of this user names, "
-      "if "
-      "there is\none; else, or with --local, here. With --json what came of each task goes to stdout, and "
-      "what "
-      "commands print to stderr.\n"
-      "Exit status: 0 when all finished, 1 when one failed, 4 for a file that is no workflow, 130 when "
+      "A command finds its task's name in DAG_TASK_ID. Output files of a task are staged: they appear when "
+      "the\n"
+      "command has succeeded, and files of a failed attempt are removed. A command may write to the "
+      "temporary\n"
+      "places DAG_OUTPUT_1, DAG_OUTPUT_2 and so on instead. Attempts of one command never overlap, unless "
+      "its\n"
+      "effects are pure.\n"
+      "The workflow runs in the cluster that --address, DAG_ADDRESS or the address file of this user names.\n"
+      "Without a cluster, or with --local, it runs in this process. With --json the result of each task goes "
+      "to\n"
+      "stdout, and the output of commands to stderr.\n"
+      "Exit status: 0 all finished, 1 a task failed, 4 the file is no workflow, 130 "
       "interrupted.");
   command->callback([=, &chosen] { chosen = [=] { return flow(*wanted); }; });
 }

@@ -1,6 +1,6 @@
 // `dag graph JOB`: draws the graph that a job submits, without running it. The job itself is started with
-// DAG_DRAW set; its first Session::submit checks the graph, writes it there and ends the process. Of a job
-// that was submitted (job7) the journals of nodes have the graph, with what was spawned.
+// DAG_DRAW set; its first Session::submit checks the graph, writes it there and ends the process. The graph
+// of a submitted job (job7), with its spawned tasks, is in the journals of nodes.
 
 #include <errno.h>
 #include <unistd.h>
@@ -65,7 +65,7 @@ int draw_past(const GraphOptions& options, JobId job) {
   line.clear();
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
   if (graph.tasks.empty()) {
-    std::cerr << "dag: the journals do not say what tasks " << to_string(job) << " has\n";
+    std::cerr << "dag: the journals do not have the graph of " << to_string(job) << '\n';
     return exit_unknown;
   }
   const std::string text = written(graph, job, format);
@@ -99,7 +99,7 @@ int draw(const std::string& file, const std::vector<std::string>& words) {
 
 void add_graph(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand(
-      "graph", "draw the graph that a job submits, without running it; or of a job that was submitted");
+      "graph", "draw the graph of a job: of a binary, without running it, or of a submitted job");
   const auto options = std::make_shared<GraphOptions>();
   options->cluster = add_options(*command);
   options->from = add_from(*command);
@@ -110,9 +110,8 @@ void add_graph(CLI::App& app, Chosen& chosen) {
           ->required());
   command->positionals_at_end();
   command->footer(
-      "Of job7 the journals of nodes are asked, or those that --from names: its longest chain of tasks, by "
-      "how\n"
-      "long they ran, is marked. More than 400 tasks are drawn in groups.");
+      "The graph of a submitted job comes from the journals of nodes, or from --from; its critical path, by\n"
+      "measured durations, is marked. More than 400 tasks are drawn in groups.");
   command->callback([=, &chosen] {
     // Arguments behind a binary are the binary's; a submitted job takes no arguments.
     const bool job = parse_job_id(options->words.front()) || options->words.front() == newest_word;

@@ -1,5 +1,5 @@
-// `dag history`: the jobs that a cluster has run, or what happened to one of them, or to its nodes; out of
-// their journals, also when they are gone. And the record of a job, to be taken elsewhere.
+// `dag history`: the jobs that a cluster has run, or the events of one job or of the nodes, from the journals
+// of nodes, also when the nodes are gone. Saves the journals of a job, to be taken elsewhere.
 
 #include <filesystem>
 #include <iostream>
@@ -56,19 +56,18 @@ int one(const HistoryOptions& options) {
   }
   detail::JournalView view(journals.paths());
   if (print_lines(view, filter, options.cluster->json) > 0) return exit_ok;
-  std::cerr << "dag: the journals say nothing of that\n";
+  std::cerr << "dag: the journals have no such records\n";
   return exit_unknown;
 }
 
-/// All that nodes have of a job, as files of journals.
+/// Saves all that nodes have of a job, as journal files.
 int save(const HistoryOptions& options) {
   const JobId job = job_of(options.job, *options.cluster, {});
   const fs::path to = options.directory;
   std::error_code problem;
   if (fs::exists(to, problem) && !(fs::is_directory(to, problem) && fs::is_empty(to, problem))) {
-    throw Failure({ErrorCode::usage,
-                   shown(options.directory) + " is there already, and not an empty directory",
-                   "name one that is not there yet"});
+    throw Failure({ErrorCode::usage, shown(options.directory) + " exists and is not an empty directory",
+                   "name a new directory"});
   }
   WorkLine line;
   const ChosenJournals journals(*options.cluster, job, {}, {.on_progress = line.on_progress()});
@@ -76,9 +75,9 @@ int save(const HistoryOptions& options) {
   fs::create_directories(to, problem);
   if (!problem) fs::copy(journals.paths().front(), to, fs::copy_options::recursive, problem);
   if (problem) throw Failure(not_written(shown(options.directory), problem.value()));
-  std::cerr << "dag: the record of " << to_string(job) << " is in " << shown(options.directory)
-            << "; `dag view` reads it there, and so do explain, graph, history, logs, report and trace with "
-               "--from\n";
+  std::cerr
+      << "dag: the journals of " << to_string(job) << " are in " << shown(options.directory)
+      << ". Read them with `dag view`, or with --from of explain, graph, history, logs, report and trace\n";
   return exit_ok;
 }
 
@@ -86,29 +85,28 @@ int save(const HistoryOptions& options) {
 
 void add_history(CLI::App& app, Chosen& chosen) {
   auto* command =
-      app.add_subcommand("history", "the jobs that a cluster has run, or what happened to one of them");
+      app.add_subcommand("history", "list the jobs that a cluster has run, or the events of one job");
   const auto options = std::make_shared<HistoryOptions>();
   options->cluster = add_options(*command);
-  command->add_option("job", options->job, "all that happened to this one, such as job7");
+  command->add_option("job", options->job, "print the events of this job, such as job7");
   command->add_option("--task", options->task,
-                      "of these tasks alone: a name, a number, or numbers: 3-9, train/3-9");
-  command->add_flag("--failed", options->failed, "only tasks that failed or took their process down");
+                      "only these tasks: a name, a number, or a range: 3-9, train/3-9");
+  command->add_flag("--failed", options->failed, "only tasks that failed or crashed their process");
   command->add_flag("--nodes", options->nodes,
-                    "which nodes came, were silent and went instead, as each of them saw it");
+                    "print the events of nodes instead: joined, suspected, gone, as each node saw it");
   command->add_option(
       "--save", options->directory,
-      "put the record of the job into this directory, for `dag view` and --from, on any machine");
+      "save the journals of the job to this directory, for `dag view` and --from on any machine");
   options->from = add_from(*command);
   command->callback([=, &chosen] {
     if (options->job.empty() && (options->failed || !options->task.empty()))
-      throw CLI::ValidationError("--task and --failed are of one job: name it");
+      throw CLI::ValidationError("--task and --failed need a job");
     if (options->nodes && (!options->job.empty() || !options->directory.empty()))
-      throw CLI::ValidationError("--nodes is of no job: leave out the job, and --save");
+      throw CLI::ValidationError("--nodes takes neither a job nor --save");
     const bool saves = !options->directory.empty();
-    if (saves && options->job.empty()) throw CLI::ValidationError("--save is of one job: name it");
+    if (saves && options->job.empty()) throw CLI::ValidationError("--save needs a job");
     if (saves && (options->failed || !options->task.empty() || !options->from->empty()))
-      throw CLI::ValidationError(
-          "--save takes all that nodes have of the job: no --task, --failed or --from");
+      throw CLI::ValidationError("--save saves the whole job: leave out --task, --failed and --from");
     chosen = [=] {
       return saves                                     ? save(*options)
              : options->job.empty() && !options->nodes ? list(*options)

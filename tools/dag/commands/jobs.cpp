@@ -21,7 +21,7 @@ void print(const Options& options, const JobInfo& job) {
 
 int list(const Options& options, const JobFilter& which) {
   const detail::Seen seen = detail::AllNodes(address_of(options)).look(0, which);
-  // The others' jobs are no less true.
+  // The jobs of the other nodes are listed anyway.
   for (const std::string& what : seen.missing) std::cerr << "dag ls: without the jobs of " << what << '\n';
   if (options.json) {
     auto all = nlohmann::json::array();
@@ -31,7 +31,7 @@ int list(const Options& options, const JobFilter& which) {
     std::cerr << (which == JobFilter{} ? "no jobs\n" : "no such jobs\n");
   } else {
     std::cout << jobs_text(seen.jobs);
-    if (seen.jobs_beyond > 0) std::cerr << "and " << seen.jobs_beyond << " more: --limit\n";
+    if (seen.jobs_beyond > 0) std::cerr << "and " << seen.jobs_beyond << " more: raise --limit\n";
   }
   return exit_ok;
 }
@@ -58,7 +58,8 @@ int cancel(const Options& options, JobId job) {
     return exit_ok;
   }
   cluster->cancel(job);
-  std::cerr << to_string(job) << " is cancelled: what runs is told, what waits does not start\n";
+  std::cerr << "cancelling " << to_string(job)
+            << ": running tasks are notified, tasks that wait are dropped\n";
   if (options.json) std::cout << json_line({{"job", to_string(job)}});
   return exit_ok;
 }
@@ -78,7 +79,7 @@ int wait(const Options& options, JobId job, std::optional<double> limit) {
   std::optional<Duration> within;
   if (limit) within = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*limit));
   const auto cluster = connect_for(options, job);
-  if (options.verbose) std::cerr << "dag: waits for " << to_string(job) << std::endl;
+  if (options.verbose) std::cerr << "dag: waiting for " << to_string(job) << std::endl;
   const JobInfo ended = cluster->wait(job, within);
   print(options, ended);
   return ended.phase == JobPhase::finished ? exit_ok : exit_work_failed;
@@ -100,11 +101,13 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
   auto* ls = app.add_subcommand("ls", "list the jobs of a cluster");
   const auto options_of_ls = add_options(*ls);
   const auto which = std::make_shared<JobFilter>();
-  ls->add_flag("--failed", which->failed, "those that failed, or of which a task did");
-  ls->add_option("--name", which->name, "those that have this in their name");
+  ls->add_flag("--failed", which->failed, "only jobs that failed or have a failed task");
+  ls->add_option("--name", which->name, "only jobs whose name contains this");
   const auto phase = std::make_shared<std::string>();
-  ls->add_option("--phase", *phase, "those that are: running, finished, ...")->check(CLI::IsMember(phases()));
-  ls->add_option("--limit", which->first, "so many: those that have not ended, then the newest");
+  ls->add_option("--phase", *phase, "only jobs in this phase: running, finished, ...")
+      ->check(CLI::IsMember(phases()));
+  ls->add_option("--limit", which->first,
+                 "list at most this many: jobs that have not ended, then the newest");
   ls->callback([=, &chosen] {
     if (!phase->empty()) which->phase = phases().at(*phase);
     chosen = [=] { return list(*options_of_ls, *which); };
@@ -113,11 +116,12 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
   add_about_job(app, chosen, "show", "show a job: its tasks, its processes, why it failed", show);
   add_about_job(app, chosen, "cancel", "cancel a job", cancel);
 
-  auto* retries = app.add_subcommand("retry", "submit a job that has ended once more");
+  auto* retries = app.add_subcommand("retry", "submit an ended job again");
   const auto options_of_retry = add_options(*retries);
   const auto retried = add_job(*retries);
   const auto failed = std::make_shared<bool>(false);
-  retries->add_flag("--failed", *failed, "run only what failed, was cancelled or skipped, or never ran");
+  retries->add_flag("--failed", *failed,
+                    "run only tasks that failed, were cancelled or skipped, or never ran");
   retries->footer(
       "The job is submitted as it was: the same tasks, binary, arguments, directory, environment and limits. "
       "It gets a new\nnumber, which is printed. Jobs of `dag submit`, `dag exec` and `dag flow` can be "
@@ -127,16 +131,17 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
       "--failed: tasks that finished do not run again. They count as finished in the new job, and their "
       "results are its results.\nThese run:\n"
       "  - tasks that failed, were cancelled, or never ran; tolerated failures, too\n"
-      "  - all that rests on them, also what finished: a summary of any outcome is made anew\n"
-      "  - a finished task whose output is gone, when a task that runs reads it. What tasks read that did "
-      "not "
-      "finish is kept like\n    results; part of it is lost with the node that leads the job\n"
-      "  - a task that spawned others: with all of them, unless they all finished\n"
+      "  - their successors, including finished ones: a summary of any outcome is made again\n"
+      "  - a finished task whose output is gone, if a task that runs reads it. Inputs of unfinished tasks "
+      "are\n"
+      "    kept as long as results; some are lost with the node that leads the job\n"
+      "  - a task that spawned others, and all of these, unless they all finished\n"
       "  - all calls of a job actor from its creation, and tasks that have its handle, unless they all "
       "finished\n"
-      "  - all members of a group that start again together, unless they all finished\n"
-      "Exit status: 0 the cluster has the new job, 1 the old one is not kept any more, 2 the old one has not "
-      "ended, or its program\nsubmitted it itself, or it finished and --failed has nothing to run.");
+      "  - all members of a group that restart together, unless they all finished\n"
+      "Exit status: 0 the cluster has the new job, 1 the old job is not kept any more, 2 the old job has "
+      "not\n"
+      "ended, or its program submitted it itself, or --failed has nothing to run.");
   retries->callback([=, &chosen] {
     chosen = [=] { return retry(*options_of_retry, job_of(*retried, *options_of_retry), *failed); };
   });
@@ -147,8 +152,7 @@ void add_jobs(CLI::App& app, Chosen& chosen) {
   const auto limit = std::make_shared<std::optional<double>>();
   takes_duration(waits->add_option("--timeout", *limit, "how long to wait, such as 30s or 5m"));
   waits->footer(
-      "Exit status: 0 it finished, 1 it failed or was cancelled, 7 it had not ended in time, 8 the cluster "
-      "went away.");
+      "Exit status: 0 the job finished, 1 it failed or was cancelled, 7 timeout, 8 the cluster was lost.");
   waits->callback([=, &chosen] { chosen = [=] { return wait(*options, job_of(*job, *options), *limit); }; });
 }
 

@@ -57,13 +57,12 @@ class LogPrinter {
                 << shown(line.text) << '\n';
     }
   }
-  /// When all is printed: why there is nothing, if there is nothing.
+  /// To be called when all is printed: says why, if there was nothing to print.
   int end() const {
     std::cout.flush();
     if (taken_ > 0 || task_.empty()) return exit_ok;
-    std::cerr << "dag: no task '" << shown(task_) << "' of " << to_string(job_)
-              << " said anything. What processes print is no task's: `dag logs " << to_string(job_)
-              << "` has it\n";
+    std::cerr << "dag: no log lines of a task '" << shown(task_) << "' of " << to_string(job_)
+              << ". Output of processes: `dag logs " << to_string(job_) << "`\n";
     return exit_unknown;
   }
 
@@ -99,7 +98,7 @@ class Newest {
   std::list<LogLine> kept_;
 };
 
-// ---- As it comes
+// ---- Following
 
 /// Goes on while the cluster is away, for a while.
 class Patience {
@@ -110,18 +109,17 @@ class Patience {
   void on_answer() {
     if (std::exchange(lost_at_, std::nullopt)) std::cerr << "dag: the cluster answers again" << std::endl;
   }
-  /// Throws Failure(cluster_lost) when it is at an end.
+  /// Throws Failure(cluster_lost) when the patience is at an end.
   void on_failure(const Error& why) {
     const Instant now = steady_now();
     if (!lost_at_) {
       lost_at_ = now;
       std::cout.flush();
-      std::cerr << "dag: " << name(why.code) << ": " << shown(why.what) << "; the cluster is asked again for "
-                << duration_text(limit_) << std::endl;
+      std::cerr << "dag: " << name(why.code) << ": " << shown(why.what) << "; trying again for "
+                << text_of(limit_) << std::endl;
     }
     if (now - *lost_at_ < limit_) return;
-    throw Failure({ErrorCode::cluster_lost,
-                   "nothing was heard of " + to_string(job_) + " for " + duration_text(limit_),
+    throw Failure({ErrorCode::cluster_lost, "no answer about " + to_string(job_) + " for " + text_of(limit_),
                    "`dag logs -f " + to_string(job_) + " --address HOST:PORT` asks another node", why.what});
   }
 
@@ -180,7 +178,7 @@ int follow(const LogOptions& options, JobId job, LogPrinter& printer) {
   return printer.end();
 }
 
-// ---- What there is
+// ---- All lines so far
 
 int print_all(const LogOptions& options, JobId job, LogPrinter& printer) {
   detail::GatherLimits limits;
@@ -195,7 +193,7 @@ int print_all(const LogOptions& options, JobId job, LogPrinter& printer) {
     if (!limits.which.takes_all()) return printer.end();
     std::cerr
         << "dag: " << to_string(job)
-        << " has said nothing, or its nodes keep nothing of it (journal = false, journal_runs = false)\n";
+        << " has no log lines, or its nodes keep no journal of it (journal = false, journal_runs = false)\n";
     return exit_ok;
   }
   detail::JournalView view(journals->paths());
@@ -227,26 +225,24 @@ int logs(const LogOptions& options) {
 }  // namespace
 
 void add_logs(CLI::App& app, Chosen& chosen) {
-  auto* command = app.add_subcommand("logs", "what the tasks of a job said and its processes printed");
+  auto* command = app.add_subcommand("logs", "print log lines of a job's tasks and output of its processes");
   const auto options = std::make_shared<LogOptions>();
   options->cluster = add_options(*command);
   command
       ->add_option("what", options->what,
                    "job7, or job7/TASK: a task's name or number, or numbers: 7/3-9, 7/train/3-9")
       ->required();
-  auto* follow = command->add_flag("-f,--follow", options->follow, "goes on until the job has ended");
-  command->add_option("--tail", options->tail, "of what there is, only so many lines, the newest");
-  command->add_flag("--times", options->times, "each line with its time (UTC)");
+  auto* follow = command->add_flag("-f,--follow", options->follow, "print new lines until the job has ended");
+  command->add_option("--tail", options->tail, "only the newest lines, this many");
+  command->add_flag("--times", options->times, "print the time of each line (UTC)");
   options->from = add_from(*command);
   command->get_option("--from")->excludes(follow);
   add_patience(*command, options->patience);
   command->footer(
-      "What a kernel says by Context::log has its task before it, as in train (7)@n1#2: attempt 2 of task "
-      "7,\n"
-      "'train', on node n1. What a process prints has the process: n1/w1. A line of --- says that something "
-      "is missing "
-      "there.\n"
-      "Nodes keep it in their journals, so it is there when the job, or the cluster, is gone (--from DIR).");
+      "A line of Context::log begins with its task, as in train (7)@n1#2: attempt 2 of task 7, 'train', on\n"
+      "node n1. A line that a process printed begins with the process: n1/w1. A line between --- marks a "
+      "gap.\n"
+      "The lines are in the journals of nodes, also when the job or the cluster is gone (--from DIR).");
   command->callback([=, &chosen] { chosen = [=] { return logs(*options); }; });
 }
 

@@ -16,15 +16,15 @@ constexpr struct {
   ExitStatus status;
   const char* meaning;
 } statuses[] = {
-    {exit_ok, "all went well"},
+    {exit_ok, "success"},
     {exit_work_failed, "the work failed"},
-    {exit_usage, "wrong use"},
+    {exit_usage, "wrong command line"},
     {exit_unreachable, "the cluster cannot be reached"},
     {exit_infeasible, "the graph or the configuration is invalid, or cannot be satisfied"},
-    {exit_unknown, "there is no such thing"},
-    {exit_not_allowed, "it is not allowed"},
-    {exit_timed_out, "it took too long"},
-    {exit_cluster_lost, "the cluster was lost while it was waited for"},
+    {exit_unknown, "no such job, task, node or file"},
+    {exit_not_allowed, "not allowed"},
+    {exit_timed_out, "timed out"},
+    {exit_cluster_lost, "the cluster was lost while the command waited"},
     {exit_interrupted, "interrupted"},
 };
 
@@ -140,7 +140,7 @@ std::map<std::string, std::string> manual(const CLI::App& app, const std::string
 void add_man(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand("man", "write the manual pages of all commands");
   const auto directory = std::make_shared<std::string>();
-  command->add_option("DIRECTORY", *directory, "where to; man -l shows one of them")->required();
+  command->add_option("DIRECTORY", *directory, "the output directory; man -l FILE shows a page")->required();
   command->callback([=, &app, &chosen] {
     chosen = [=, &app] { return write_pages(manual(app, DAG_VERSION), *directory); };
   });

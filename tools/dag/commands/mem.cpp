@@ -26,7 +26,7 @@ std::string held_text(const detail::JobHeld& job) {
   }
   text += table({"PROCESS", "TASKS", "OUTPUTS", "BYTES"}, rows);
   for (const Life life : job.silent)
-    text += to_string(life.process) + " has not answered: what it holds is missing here\n";
+    text += to_string(life.process) + " has not answered: its outputs are missing here\n";
   return text;
 }
 
@@ -37,8 +37,8 @@ int mem(const Options& options, const std::string& which) {
     const auto cluster = connect_for(options, job);
     const JobInfo info = info_of(*cluster, job);
     if (has_ended(info.phase)) {
-      std::cerr << "dag: " << to_string(job) << " has ended: what it held is let go when no client may ask "
-                << "for it any more\n";
+      std::cerr << "dag: " << to_string(job)
+                << " has ended. Its outputs are freed when no client needs them\n";
     }
     all.push_back(detail::held_by(*cluster, info));
   } else {
@@ -70,14 +70,13 @@ int mem(const Options& options, const std::string& which) {
 
 void add_mem(CLI::App& app, Chosen& chosen) {
   auto* command =
-      app.add_subcommand("mem", "which outputs the processes of jobs hold, and how large they are");
+      app.add_subcommand("mem", "show the outputs that the processes of jobs hold, and their sizes");
   const auto options = add_options(*command);
   const auto job = std::make_shared<std::string>();
-  command->add_option("job", *job, "such as job7 or last; without it, all that run");
+  command->add_option("job", *job, "such as job7 or last (default: all running jobs)");
   command->footer(
-      "An output of which two processes have a copy counts at each; what two tasks of a process share "
-      "counts\n"
-      "once. What kernels use while they run is not counted.");
+      "An output with copies in two processes counts in both; bytes that two tasks of a process share count\n"
+      "once. The working memory of kernels is not counted.");
   command->callback([=, &chosen] { chosen = [=] { return mem(*options, *job); }; });
 }
 

@@ -1,5 +1,5 @@
-// `dag node list`, `dag node show N`: the nodes of a cluster, as one of them knows them. `dag node drain N`,
-// `dag node undrain N`: one is to go, or stays after all. `dag node probe [N]` is in probe.hpp.
+// `dag node list`, `dag node show N`: the nodes of a cluster, as one of them knows them. `dag node drain N`
+// and `dag node undrain N` begin and cancel a drain. `dag node probe [N]` is in probe.hpp.
 
 #include <algorithm>
 #include <charconv>
@@ -76,12 +76,12 @@ int show(const Options& options, ProcessId id) {
   return exit_ok;
 }
 
-// ---- A node that is to go
+// ---- Draining
 
-/// So often it is looked at.
+/// The interval between two looks.
 constexpr auto drain_looked_at_every = std::chrono::milliseconds(500);
-/// So often in a row nothing has to be there: a job whose leader has just gone is led by nobody for a moment,
-/// and nobody speaks of it.
+/// The node is drained after so many looks in a row that find nothing: a job whose leader has just gone has
+/// no leader for a moment, and no node reports it.
 constexpr int looks_in_a_row = 5;
 
 /// Asks all nodes what they lead.
@@ -93,7 +93,7 @@ class Looks {
   std::optional<LeftAt> at(ProcessId node) {
     try {
       const std::vector<NodeInfo> nodes = first_->nodes();
-      if (find(nodes, node) == nodes.end()) return LeftAt{};  // It has gone.
+      if (find(nodes, node) == nodes.end()) return LeftAt{};  // The node has gone.
       std::vector<JobSaid> said;
       for (const NodeInfo& one : nodes) {
         auto& link = links_[one.endpoint.control];
@@ -140,7 +140,7 @@ void say_left(const Options& options, ProcessId id, const LeftAt& left, bool dra
                             {"copies", names_of(left.copies)}})
               << std::flush;
   } else if (drained) {
-    std::cout << to_string(id) << " is drained: it can be stopped" << std::endl;
+    std::cout << to_string(id) << " is drained and can be stopped" << std::endl;
   } else {
     std::cerr << to_string(id) << " is draining" << jobs_text_of("leads the record", left.led)
               << jobs_text_of("has processes", left.processes)
@@ -169,8 +169,8 @@ int drain(const Options& options, ProcessId id, std::optional<double> limit) {
     if (drained) return exit_ok;
     if (left) told = left;
     if (limit && std::chrono::steady_clock::now() - began > std::chrono::duration<double>(*limit)) {
-      throw Failure({ErrorCode::timed_out, to_string(id) + " is not drained within the time given",
-                     "it goes on draining; `dag node undrain` lets it take jobs again"});
+      throw Failure({ErrorCode::timed_out, to_string(id) + " is not drained within the time limit",
+                     "the drain continues; `dag node undrain` cancels it"});
     }
     std::this_thread::sleep_for(drain_looked_at_every);
   }
@@ -181,7 +181,7 @@ int undrain(const Options& options, ProcessId id) {
   if (options.json) {
     std::cout << json_line({{"node", to_string(id)}, {"draining", false}});
   } else {
-    std::cout << to_string(id) << " takes jobs again\n";
+    std::cout << to_string(id) << " accepts jobs again\n";
   }
   return exit_ok;
 }
@@ -209,7 +209,7 @@ int stop(const Options& options, ProcessId id, double limit_seconds) {
   while (answers(address, id)) {
     if (std::chrono::steady_clock::now() - began > std::chrono::duration<double>(limit_seconds)) {
       throw Failure({ErrorCode::timed_out, to_string(id) + " still answers at " + address,
-                     "it was told to end; `dag node list` shows whether it has gone"});
+                     "the node was told to stop; `dag node list` shows whether it has"});
     }
     std::this_thread::sleep_for(stopping_looked_at_every);
   }
@@ -232,26 +232,26 @@ CLI::App* add_about_node(CLI::App& command, const char* name, const char* about,
 }  // namespace
 
 void add_node(CLI::App& app, Chosen& chosen) {
-  auto* command = app.add_subcommand("node", "the nodes of a cluster");
+  auto* command = app.add_subcommand("node", "list, show, probe, drain and stop the nodes of a cluster");
   command->require_subcommand(1);
-  auto* lists = command->add_subcommand("list", "list them");
+  auto* lists = command->add_subcommand("list", "list the nodes");
   const auto options_of_list = add_options(*lists);
   lists->callback([=, &chosen] { chosen = [=] { return list(*options_of_list); }; });
   const auto node = std::make_shared<std::string>();
-  auto* shows = add_about_node(*command, "show", "show one: its address, its devices", node);
+  auto* shows = add_about_node(*command, "show", "show a node: its address, its devices", node);
   const auto options = add_options(*shows);
   shows->callback([=, &chosen] { chosen = [=] { return show(*options, node_of(*node)); }; });
 
-  auto* probes = command->add_subcommand("probe", "ask one, or all, whether clients may be sent there");
+  auto* probes = command->add_subcommand("probe", "check whether a node, or each node, is ready for clients");
   const auto options_of_probe = add_options(*probes);
   const auto probed = std::make_shared<std::string>();
   const auto times = std::make_shared<std::uint32_t>(10);
   probes->add_option("node", *probed, "n1 or 1 (default: all)");
-  probes->add_option("--times", *times, "how often each is asked")
+  probes->add_option("--times", *times, "questions per node")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
   probes->footer(
-      "Exit status: 0 each of them answers and is ready, 1 one does not or is not, 5 there is no such node.");
+      "Exit status: 0 each node answers and is ready, 1 a node does not or is not, 5 no such node.");
   probes->callback([=, &chosen] {
     chosen = [=] {
       return probe(*options_of_probe, probed->empty() ? std::nullopt : std::optional(node_of(*probed)),
@@ -259,34 +259,37 @@ void add_node(CLI::App& app, Chosen& chosen) {
     };
   });
 
-  auto* drains = add_about_node(*command, "drain", "let others take over all that one has of jobs", node);
+  auto* drains =
+      add_about_node(*command, "drain", "move all jobs off a node so that it can be stopped", node);
   const auto options_of_drain = add_options(*drains);
   const auto limit = std::make_shared<std::optional<double>>();
   takes_duration(drains->add_option("--timeout", *limit, "how long to wait, such as 30s or 5m"));
   drains->footer(
-      "The node takes no new jobs, and hands the records that it leads to others; its copies of records are "
-      "made\n"
-      "elsewhere, where there is a node without one. Processes of jobs end there when another node has one: "
-      "what\n"
-      "they ran or held is made again. A task that may run only once, and runs there then, fails with\n"
-      "outcome_unknown. It goes on when this command is interrupted, until the node is stopped, or "
-      "undrained.\n"
-      "Exit status: 0 the node can be stopped, 4 no other node takes jobs, 5 there is no such node, 7 not in "
-      "time.");
+      "The node accepts no new jobs and hands its jobs' records to other leaders. Its copies of records move "
+      "to\n"
+      "nodes without a copy. Processes of jobs on the node end when another node has a process of the job: "
+      "their\n"
+      "attempts run again and their outputs are made again. A task that may run only once, and runs on the "
+      "node\n"
+      "then, fails with outcome_unknown. The drain continues when this command is interrupted, until the "
+      "node is\n"
+      "stopped or undrained.\n"
+      "Exit status: 0 the node can be stopped, 4 no other node accepts jobs, 5 no such node, 7 timeout.");
   drains->callback(
       [=, &chosen] { chosen = [=] { return drain(*options_of_drain, node_of(*node), *limit); }; });
 
-  auto* stops = add_about_node(*command, "stop", "stop a node, with all processes of jobs there", node);
+  auto* stops = add_about_node(*command, "stop", "stop a node and its processes of jobs", node);
   const auto options_of_stop = add_options(*stops);
   const auto stop_limit = std::make_shared<double>(stop_within_seconds);
   takes_duration(stops->add_option("--timeout", *stop_limit, "how long to wait for its end (30s)"));
   stops->footer(
-      "What the node runs is lost, and runs again on other nodes. To lose nothing: dag node drain N, first.\n"
-      "Exit status: 0 it does not answer any more, 5 there is no such node, 7 it still answers.");
+      "Running attempts of the node are lost and run again on other nodes. To lose none: dag node drain N, "
+      "first.\n"
+      "Exit status: 0 the node has stopped, 5 no such node, 7 it still answers.");
   stops->callback(
       [=, &chosen] { chosen = [=] { return stop(*options_of_stop, node_of(*node), *stop_limit); }; });
 
-  auto* undrains = add_about_node(*command, "undrain", "let one that was to go take jobs again", node);
+  auto* undrains = add_about_node(*command, "undrain", "cancel a drain: the node accepts jobs again", node);
   const auto options_of_undrain = add_options(*undrains);
   undrains->callback([=, &chosen] { chosen = [=] { return undrain(*options_of_undrain, node_of(*node)); }; });
 }

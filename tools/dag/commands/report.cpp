@@ -1,4 +1,4 @@
-// `dag report JOB`: where the time of a job went, out of the journals of nodes.
+// `dag report JOB`: where the time of a job went, from the journals of nodes.
 
 #include <algorithm>
 #include <cerrno>
@@ -39,8 +39,8 @@ Duration capacity(const detail::JobReport& report) {
 std::string path_text(const detail::JobReport& report) {
   if (!report.path || report.path->tasks == 0) return {};
   const detail::PathReport& path = *report.path;
-  std::string text = "Critical path: " + std::to_string(path.tasks) + " tasks that took " +
-                     text_of(path.length) + ", " + percent(path.length, report.span) + " of the whole:";
+  std::string text = "Critical path: " + std::to_string(path.tasks) + " tasks, " + text_of(path.length) +
+                     ", " + percent(path.length, report.span) + " of the job's time:";
   const std::size_t shown_now = std::min(path.classes.size(), path_classes_shown);
   for (std::size_t i = 0; i < shown_now; ++i) {
     const auto& one = path.classes[i];
@@ -51,52 +51,54 @@ std::string path_text(const detail::JobReport& report) {
   return "\n" + text + "\n";
 }
 
-/// For what tasks waited, and whether more lanes would help.
+bool helps_little(Duration schedule, Duration with_one_more) {
+  return with_one_more > schedule - schedule / 100;
+}
+
+/// The reasons why tasks waited, and whether more lanes would help.
 std::string waiting_text(const detail::JobReport& report) {
   if (!report.waiting || !report.scheduled || !report.with_one_more) return {};
   const detail::Waiting& waits = *report.waiting;
   const Duration all =
       waits.dependencies + waits.resources + waits.queue + waits.transfer + waits.retry + waits.other;
-  std::string text = "Tasks waited " + text_of(all) + " in all: " + percent(waits.dependencies, all) +
-                     " for others to end, " + percent(waits.resources, all) + " for a lane, " +
-                     percent(waits.queue, all) + " for one of its node while others were free, " +
-                     percent(waits.transfer, all) + " for inputs on their way, " + percent(waits.retry, all) +
-                     " after a failure or loss, " + percent(waits.other, all) + " to be placed and begun\n";
-  text += "Lanes had nothing to do for " + text_of(waits.idle) + ", " +
-          percent(waits.idle, capacity(report)) + " of their time; for " + text_of(waits.idle_while_ready) +
-          " of it tasks could have begun, and " + percent(waits.idle_scattered, waits.idle) +
-          " of it was at other nodes than most of it\n";
-  text += "Scheduled by its longest chains, it would take " + text_of(*report.scheduled) + " on " +
-          std::to_string(report.lanes.size()) + " lanes, and " + text_of(*report.with_one_more) +
-          " with one more\n";
+  std::string text = "Waiting time of tasks: " + text_of(all) + ": dependencies " +
+                     percent(waits.dependencies, all) + ", no free lane " + percent(waits.resources, all) +
+                     ", lane free elsewhere " + percent(waits.queue, all) + ", transfer " +
+                     percent(waits.transfer, all) + ", retries " + percent(waits.retry, all) + ", dispatch " +
+                     percent(waits.other, all) + "\n";
+  text += "Idle lane time: " + text_of(waits.idle) + " (" + percent(waits.idle, capacity(report)) +
+          "). Tasks were ready during " + text_of(waits.idle_while_ready) +
+          " of it. Spread over nodes: " + percent(waits.idle_scattered, waits.idle) + "\n";
+  text += "Best schedule (estimate): " + text_of(*report.scheduled) + " on " +
+          counted(report.lanes.size(), "lane") + ", " + text_of(*report.with_one_more) + " on " +
+          std::to_string(report.lanes.size() + 1) +
+          (helps_little(*report.scheduled, *report.with_one_more) ? ". More lanes would not help\n" : "\n");
   return "\n" + text;
 }
 
 std::string report_text(const detail::JobReport& report, JobId job) {
-  std::string text = to_string(job) + ": " + counted(report.tasks, "task") + " ran " +
-                     counted(report.runs, "time") + " on " + counted(report.lanes.size(), "lane") + " in " +
-                     text_of(report.span) + "; lanes were busy for " +
-                     percent(report.busy, capacity(report)) + " of it\n";
-  if (!report.over) text += "  it is not over: what runs now, and what has not begun, is not counted here\n";
+  std::string text = to_string(job) + ": " + counted(report.tasks, "task") + ", " +
+                     counted(report.runs, "run") + " on " + counted(report.lanes.size(), "lane") + " in " +
+                     text_of(report.span) + "; lanes busy " + percent(report.busy, capacity(report)) + "\n";
+  if (!report.over)
+    text += "  the job is not over: running tasks, and tasks that have not begun, are not counted\n";
   if (report.again > Duration{0})
     text += "  " + text_of(report.again) + " (" + percent(report.again, report.busy) +
-            ") went into runs that failed, or that repeated one\n";
+            ") went into failed and repeated runs\n";
   const auto count = [&](std::uint64_t number, const std::string& one, const std::string& many) {
     if (number > 0) text += "  " + counted(number, one, many) + "\n";
   };
-  count(report.crashes, "time a task took its process down", "times a task took its process down");
-  count(report.losses, "attempt was lost with its process or node",
-        "attempts were lost with their process or node");
-  count(report.retries, "failure was tried again", "failures were tried again");
-  count(report.unrun.others, "more task settled without having run", "more tasks settled without having run");
+  count(report.crashes, "process crash", "process crashes");
+  count(report.losses, "attempt lost with its process or node", "attempts lost with their process or node");
+  count(report.retries, "failure retried", "failures retried");
+  count(report.unrun.others, "more task settled without a run", "more tasks settled without a run");
   count(report.unrun.finished,
-        "more task finished, and where is not known: a journal is missing, or had to drop records",
-        "more tasks finished, and where is not known: a journal is missing, or had to drop records");
+        "more task finished without a recorded run: a journal is missing, or dropped records",
+        "more tasks finished without a recorded run: a journal is missing, or dropped records");
 
   if (report.delays > 0)
     text += "  scheduling delay: median " + text_of(report.delay_median) + ", p99 " +
-            text_of(report.delay_p99) + " (of " + std::to_string(report.delays) +
-            " that waited for others)\n";
+            text_of(report.delay_p99) + " (" + counted(report.delays, "task") + " with predecessors)\n";
   text += path_text(report);
   text += waiting_text(report);
 
@@ -113,8 +115,8 @@ std::string report_text(const detail::JobReport& report, JobId job) {
     text += "and " + std::to_string(report.classes.size() - classes_shown) + " more names; --json has all\n";
 
   if (!report.stragglers.empty()) {
-    text += "\nStragglers, that ran more than " + std::to_string(detail::straggler_times) +
-            " times as long as the median of their name:\n";
+    text += "\nStragglers: runs more than " + std::to_string(detail::straggler_times) +
+            " times as long as the median of their name\n";
     rows.clear();
     for (const detail::Straggler& one : report.stragglers)
       rows.push_back({shown(one.name) + " (" + to_string(one.task) + ")", to_string(one.place),
@@ -155,8 +157,8 @@ int report(const Options& options, JobId job, const std::string& file, const std
   line.clear();
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
   if (made.runs == 0) {
-    std::cerr << "dag: no lane says that it ran a task of " << to_string(job)
-              << "; nodes do not keep that with `journal_runs = false`\n";
+    std::cerr << "dag: the journals have no runs of " << to_string(job)
+              << "; nodes with `journal_runs = false` do not keep them\n";
     return exit_unknown;
   }
   if (!file.empty()) {
@@ -174,12 +176,12 @@ int report(const Options& options, JobId job, const std::string& file, const std
 
 void add_report(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand(
-      "report", "where the time of a job went: by name, by lane, stragglers, what ran more than once");
+      "report", "show where the time of a job went: by name, by lane, waiting, stragglers, repeated runs");
   const auto options = add_options(*command);
   const auto job = add_job(*command);
   const auto from = add_from(*command);
   const auto file = std::make_shared<std::string>();
-  command->add_option("-o,--output", *file, "a page for browsers, with plots: FILE.html");
+  command->add_option("-o,--output", *file, "write a page for browsers, with plots, to FILE.html");
   command->callback([=, &chosen] {
     chosen = [=] { return report(*options, job_of(*job, *options, *from), *file, *from); };
   });

@@ -41,7 +41,7 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// Bytes tell nothing of their type: for people, the first of them.
+/// The first bytes, for people: bytes tell nothing of their type.
 std::string preview(const Blob& output) {
   constexpr std::size_t bytes_max = 16;
   const auto bytes = output.bytes();
@@ -138,7 +138,8 @@ int result(const ResultOptions& options) {
     for (const Result& one : results) all.push_back(result_json(one));
     std::cout << json_line({{"job", to_string(job)}, {"results", std::move(all)}});
   } else if (results.empty()) {
-    std::cerr << "dag: " << to_string(job) << " has no task of which no other task reads the output\n";
+    std::cerr << "dag: " << to_string(job)
+              << " has no results: other tasks read the outputs of all its tasks\n";
   } else {
     print(results);
   }
@@ -151,21 +152,22 @@ int result(const ResultOptions& options) {
 }  // namespace
 
 void add_result(CLI::App& app, Chosen& chosen) {
-  auto* command = app.add_subcommand("result", "what a job has left, whoever submitted it");
+  auto* command = app.add_subcommand("result", "print the results of a job, whoever submitted it");
   const auto options = std::make_shared<ResultOptions>();
   options->cluster = add_options(*command);
   command
-      ->add_option("what", options->what,
-                   "job7: of each task whose output no other task reads; or job7/TASK, by name or number")
+      ->add_option(
+          "what", options->what,
+          "job7: the outputs that no other task reads; or job7/TASK: the output of a task, by name or number")
       ->required();
-  command->add_option("-o,--output", options->file, "write the bytes of the one result there; -: to stdout");
+  command->add_option("-o,--output", options->file, "a file for the bytes of a single result; -: stdout");
   takes_duration(command->add_option("--timeout", options->within, "how long to wait, such as 30s or 5m"));
   command->footer(
-      "Waits until the tasks have ended. Bytes are those of dag::encode: what dag::decode<T> reads, or\n"
-      "Session::attach and Job::get<T>(\"TASK\") in a program. What a job of `dag submit` has left is kept "
-      "for\n"
-      "an hour after its end. Exit status: 0 all are there; 1 a task did not finish, or its output was\n"
-      "released.");
+      "Waits until the tasks have ended. The bytes are those of dag::encode. A program reads them by\n"
+      "dag::decode<T>, or by Session::attach and Job::get<T>(\"TASK\"). Results of a job of `dag submit` are "
+      "kept\n"
+      "for an hour after its end.\n"
+      "Exit status: 0 all results are there, 1 a task did not finish, or its output was released.");
   command->callback([=, &chosen] { chosen = [=] { return result(*options); }; });
 }
 

@@ -26,7 +26,7 @@ namespace {
 /// How long processes may take to end by themselves after process 0 has ended.
 constexpr auto end_grace = std::chrono::milliseconds(5000);
 
-/// So that a process that finds another run at a port that changed hands is turned away there.
+/// Names the run: a port may have changed hands, and a process of another run is turned away.
 std::string random_cluster_name() {
   std::random_device device;
   std::string digits;
@@ -96,11 +96,12 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
   for (;;) {
     const Waited waited = wait_for_child();
     if (waited.signal != 0) {
-      std::cerr << "dag run: interrupted; " << children.size() << " processes are told to end"
+      std::cerr << "dag run: interrupted; stopping " << children.size() << " processes"
                 << std::endl;  // Flushed, so that it is seen before a second interrupt.
       const Ending ending = end_all(children, end_grace);
-      if (ending == Ending::too_late) std::cerr << "dag run: killed what had not ended after 5 s\n";
-      if (ending == Ending::hurried) std::cerr << "dag run: killed what had not ended yet\n";
+      if (ending == Ending::too_late)
+        std::cerr << "dag run: killed the processes that had not ended after 5 s\n";
+      if (ending == Ending::hurried) std::cerr << "dag run: killed the processes that had not ended yet\n";
       return exit_interrupted;
     }
     const ChildEnd& end = waited.end;
@@ -116,12 +117,12 @@ int run(std::uint32_t count, const std::vector<std::string>& words) {
     }
     if (end.status == 0) continue;  // Process 0 said goodbye: it is about to end.
     if (!gathering.done()) {
-      std::cerr << said() << " before all " << count << " had found each other; the others are stopped"
+      std::cerr << said() << " before all " << count << " had found each other; stopping the others"
                 << std::endl;
       end_all(children, end_grace);
       return end.status;
     }
-    std::cerr << said() << "; " << children.size() << " go on\n";
+    std::cerr << said() << "; " << children.size() << " continue\n";
   }
 }
 
@@ -133,22 +134,22 @@ void add_run(CLI::App& app, Chosen& chosen) {
   const auto words = std::make_shared<std::vector<std::string>>();
   const auto isolate = std::make_shared<bool>(false);
   const auto no_rings = std::make_shared<bool>(false);
-  command->add_option("-n,--processes", *count, "how many")->capture_default_str()->check(CLI::Range(1, 256));
-  command->add_flag(
-      "--isolate", *isolate,
-      "kernels run in worker processes: one that crashes takes its own along, and nothing else");
-  command->add_flag("--no-rings", *no_rings,
-                    "processes of this machine share no memory: all they say goes through sockets");
+  command->add_option("-n,--processes", *count, "number of processes")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  command->add_flag("--isolate", *isolate,
+                    "run kernels in worker processes: a kernel that crashes ends its worker process only");
+  command->add_flag("--no-rings", *no_rings, "use sockets only, no shared memory between the processes");
   takes_words_as_they_are(
       command->add_option("job", *words, "the job's binary, and its arguments after --")->required());
   command->positionals_at_end();
   command->footer(
-      "The processes find each other by DAG_RANK, DAG_SIZE, DAG_PEERS, DAG_CLUSTER and DAG_RUNNING, which "
-      "this "
-      "command sets. Libraries use one thread in each kernel (OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and "
-      "MKL_NUM_THREADS\nare 1) where these variables are not set; where OMP_NUM_THREADS is, none is "
-      "changed.\n"
-      "Exit status: that of process 0; of the process that ended before all had found each other; 130 when "
+      "The command sets DAG_RANK, DAG_SIZE, DAG_PEERS, DAG_CLUSTER and DAG_RUNNING, by which the processes "
+      "find\n"
+      "each other. It sets OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS to 1, so that libraries "
+      "use\n"
+      "one thread per kernel; variables that are set stay, and none is set if OMP_NUM_THREADS is.\n"
+      "Exit status: that of process 0; that of a process that ended before all had found each other; 130\n"
       "interrupted.");
   command->callback([=, &chosen] {
     chosen = [=] {

@@ -24,7 +24,7 @@ std::string address_to_ask(const Options& options) {
     return address_of(options);
   } catch (const Failure& failure) {
     if (failure.error().code != ErrorCode::peer_unreachable) throw;
-    std::cerr << "dag: no cluster is known: whether its nodes have what tasks need is not checked\n";
+    std::cerr << "dag: no cluster is known: the needs of tasks are not checked\n";
     return "";
   }
 }
@@ -44,7 +44,7 @@ int submit(const Options& options, HowSubmitted how, const std::vector<std::stri
   const Waited waited = wait_for_child();
   if (waited.signal == 0) return status_of_job(submitted, waited.end.status, words.front());
   end_all({child}, std::chrono::milliseconds(5000));
-  if (how.watch) std::cerr << "\nnobody watches any more; a job that the cluster has goes on: dag ls\n";
+  if (how.watch) std::cerr << "\nDetached. A job that the cluster has accepted keeps running: dag ls\n";
   return exit_interrupted;
 }
 
@@ -55,18 +55,18 @@ void add_submit(CLI::App& app, Chosen& chosen) {
   const auto options = add_options(*command);
   const auto how = std::make_shared<HowSubmitted>();
   const auto words = std::make_shared<std::vector<std::string>>();
-  auto* watch = command->add_flag("--watch", how->watch, "wait for its end, and let it print what it gets");
+  auto* watch = command->add_flag("--watch", how->watch,
+                                  "wait for the end of the job, and print what its program prints");
   command
-      ->add_flag(
-          "--dry-run", how->dry_run,
-          "check its graph, ask the cluster if there is one, and say what the graph comes to; start nothing")
+      ->add_flag("--dry-run", how->dry_run,
+                 "check the graph, ask the cluster if one is known, and print a summary; start nothing")
       ->excludes(watch);
   takes_words_as_they_are(
       command->add_option("job", *words, "the job's binary, and its arguments after --")->required());
   command->positionals_at_end();
   command->footer(
-      "Exit status: 0 the cluster has the job; with --watch that of the job's program. 2: the program "
-      "submitted nothing. 4: its graph cannot run.");
+      "Exit status: 0 the cluster has the job, 2 the program submitted nothing, 4 its graph cannot run; with "
+      "--watch that of the job's program.");
   command->callback([=, &chosen] { chosen = [=] { return submit(*options, *how, job_words(*words)); }; });
 }
 

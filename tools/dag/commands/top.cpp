@@ -1,4 +1,4 @@
-// `dag top`: a whole cluster, again and again: what its nodes do, what waits there, how far jobs are.
+// `dag top`: the load of a cluster's nodes and the progress of its jobs, updated until it is interrupted.
 
 #include <chrono>
 #include <iostream>
@@ -23,7 +23,7 @@ struct HowTop {
 /// For this many running jobs the names of tasks are asked for, each time.
 constexpr std::size_t stages_of = 10;
 
-/// Output that may be on no screen at all has no limits.
+/// Output that may be on no screen has no limits.
 Screen no_screen() {
   Screen screen;
   screen.columns = std::numeric_limits<std::size_t>::max();
@@ -95,21 +95,18 @@ class Top {
 
 void add_top(CLI::App& app, Chosen& chosen) {
   auto* command =
-      app.add_subcommand("top", "what the nodes of a cluster do, what waits there, and how far jobs are");
+      app.add_subcommand("top", "show the load of nodes and the progress of jobs, updated continuously");
   const auto options = add_options(*command);
   const auto how = std::make_shared<HowTop>();
-  command->add_flag("--once", how->once, "look once, and end");
-  takes_duration(command->add_option("--every", how->every, "the time between two looks (1s)"),
+  command->add_flag("--once", how->once, "print once, then exit");
+  takes_duration(command->add_option("--every", how->every, "the update interval (1s)"),
                  looks_every_min_seconds, looks_every_max_seconds);
   add_patience(*command, how->patience);
   command->footer(
-      "BUSY: lanes that run a task, of those that each process of a job has at the node; several jobs share "
-      "its "
-      "cores.\nREADY: tasks that wait for a lane there. LEADS: jobs whose record the node leads. FREE: "
-      "memory.\n"
-      "On a terminal it draws over what it has drawn; elsewhere it writes all of it each time, with --json "
-      "as one "
-      "line.");
+      "BUSY: lanes that run a task, of all lanes of the processes on the node; jobs share its cores.\n"
+      "READY: tasks queued for these lanes. LEADS: jobs whose record the node leads. FREE: memory.\n"
+      "On a terminal each update replaces the one before. Elsewhere, updates follow each other; with --json\n"
+      "each is one line.");
   command->callback([=, &chosen] { chosen = [=] { return Top(*options, *how).run(); }; });
 }
 

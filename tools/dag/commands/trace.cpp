@@ -1,4 +1,4 @@
-// `dag trace JOB`: what the lanes of a job did, out of the journals of nodes, for a viewer of traces.
+// `dag trace JOB`: a trace of the lanes of a job, from the journals of nodes, for a trace viewer.
 
 #include <cerrno>
 #include <fstream>
@@ -44,24 +44,24 @@ int trace(const TraceOptions& options) {
   line.clear();
   for (const std::string& notice : notices) std::cerr << "dag: " << notice << '\n';
   if (counts.slices == 0) {
-    std::cerr << "dag: no lane says that it ran a task of " << to_string(job)
-              << " in these journals; dag view shows what they have\n";
+    std::cerr << "dag: these journals have no runs of " << to_string(job)
+              << "; `dag view` prints their records\n";
     return exit_unknown;
   }
   std::cerr << "dag: " << counted(counts.slices, "run") << " of " << counted(counts.tasks_run, "task")
             << " on " << counted(counts.lanes, "lane") << ", " << counted(counts.arrows, "arrow")
             << (options.output.empty() ? "" : " in " + options.output) << '\n';
   if (counts.arrows_beyond > 0)
-    std::cerr << "dag: " << counted(counts.arrows_beyond, "more arrow") << " left out: --arrows "
-              << counts.arrows + counts.arrows_beyond << " has them all, if the viewer takes as many\n";
+    std::cerr << "dag: " << counted(counts.arrows_beyond, "more arrow") << " left out; all of them: --arrows "
+              << counts.arrows + counts.arrows_beyond << ", if the viewer can show them\n";
   if (counts.arrows_backwards > 0)
     std::cerr << "dag: " << counted(counts.arrows_backwards, "arrow")
-              << " left out that would go back in time: what ran again, or clocks that differ\n";
+              << " left out that point back in time: tasks ran again, or clocks differ\n";
   if (counts.unrun.others > 0)
-    std::cerr << "dag: " << counted(counts.unrun.others, "more task") << " settled without having run\n";
+    std::cerr << "dag: " << counted(counts.unrun.others, "more task") << " settled without a run\n";
   if (counts.unrun.finished > 0)
     std::cerr << "dag: " << counted(counts.unrun.finished, "more task")
-              << " finished, and where is not known: a journal is missing, or had to drop records\n";
+              << " finished without a recorded run: a journal is missing, or dropped records\n";
   return exit_ok;
 }
 
@@ -69,15 +69,13 @@ int trace(const TraceOptions& options) {
 
 void add_trace(CLI::App& app, Chosen& chosen) {
   auto* command = app.add_subcommand(
-      "trace", "what the lanes of a job did, out of the journals of nodes, for Perfetto or about:tracing");
+      "trace", "write a trace of a job's lanes for Perfetto or about:tracing, from the journals of nodes");
   const auto options = std::make_shared<TraceOptions>();
   options->cluster = add_options(*command);
   options->job = add_job(*command);
   options->from = add_from(*command);
   command->add_option("-o,--output", options->output, "a file for the trace (default: stdout)");
-  command
-      ->add_option("--arrows", options->arrows_max,
-                   "so many arrows from what a task waited for to it, at most")
+  command->add_option("--arrows", options->arrows_max, "at most this many arrows from predecessors to tasks")
       ->capture_default_str();
   command->callback([=, &chosen] { chosen = [=] { return trace(*options); }; });
 }

@@ -1,5 +1,5 @@
-// `dag up`, `dag join`, `dag down`: nodes on this host, started and ended. What has been started stands in
-// the address file, by which the other commands find it.
+// `dag up`, `dag join`, `dag down`: start and end nodes on this host. The address file lists the started
+// nodes, so that the other commands find them.
 
 #include <signal.h>
 
@@ -41,9 +41,10 @@ std::shared_ptr<NodeFlags> add_node_flags(CLI::App& command) {
   auto flags = std::make_shared<NodeFlags>();
   command.add_option("--lanes", flags->lanes,
                      "lanes of each worker process (default: all cores of its node)");
-  command.add_option("--log", flags->log, "how much nodes log: off, error, warn, info or debug");
-  command.add_option("--data", flags->data,
-                     "where nodes keep jobs between their starts, one folder each (default: nowhere)");
+  command.add_option("--log", flags->log, "log level of nodes: off, error, warn, info or debug");
+  command.add_option(
+      "--data", flags->data,
+      "directory in which nodes keep jobs between starts, one subdirectory per node (default: none)");
   command.add_option("--replicas", flags->replicas,
                      "nodes that hold the record of a job: 1, 3, 5 or 7 (default: 3)");
   return flags;
@@ -73,7 +74,7 @@ std::set<std::uint32_t> nodes_up(detail::Cluster& cluster) {
   return up;
 }
 
-/// Until each of these nodes sees so many.
+/// Waits until each of these nodes sees `count` nodes.
 void wait_until_seen(const StartedNodes& nodes, std::size_t count) {
   const auto deadline = Clock::now() + acquainted_within;
   for (const StartedNode& node : nodes) {
@@ -83,7 +84,7 @@ void wait_until_seen(const StartedNodes& nodes, std::size_t count) {
       throw Failure({ErrorCode::peer_unreachable,
                      "n" + std::to_string(node.id) + " sees " + std::to_string(seen) + " of " +
                          std::to_string(count) + " nodes after 30 s",
-                     "their logs lie in the state directory"});
+                     "the logs of nodes are in the state directory"});
     }
   }
 }
@@ -133,7 +134,7 @@ int up(const Options& options, const NodeFlags& flags, const AddressesAsked& ask
   keep_apart(flags, directory);
   const ClusterLock lock(directory);
   if (const StartedNodes running = running_nodes(directory); !running.empty()) {
-    throw Failure({ErrorCode::usage, "a cluster is up already, at " + running.front().address,
+    throw Failure({ErrorCode::usage, "a cluster is already up at " + running.front().address,
                    "`dag down` ends it; `dag join " + running.front().address + "` adds a node to it"});
   }
   remove_history(directory);
@@ -164,10 +165,9 @@ int up(const Options& options, const NodeFlags& flags, const AddressesAsked& ask
     std::cout << "export DAG_ADDRESS=" << address << '\n';
   }
   std::cerr << count << (count == 1 ? " node is up" : " nodes are up") << "; logs in " << directory
-            << "\none more node on this host:  dag join " << address
-            << "\na job:                       dag submit --watch JOB\n"
-               "its end:                     dag down\n";
-  if (!web.empty()) std::cerr << "in a browser, by n0:         http://" << web << "/\n";
+            << "\nRun a job:   dag submit --watch JOB"
+            << "\nAdd a node:  dag join " << address << "\nStop:        dag down\n";
+  if (!web.empty()) std::cerr << "Web UI:      http://" << web << "/\n";
   return exit_ok;
 }
 
@@ -210,7 +210,7 @@ void ask_to_end(const StartedNode& node) {
   }
 }
 
-/// Those that still run after the time.
+/// The nodes that still run after the time.
 StartedNodes left_after(StartedNodes nodes, Clock::duration limit) {
   const auto deadline = Clock::now() + limit;
   for (;;) {
@@ -229,11 +229,11 @@ int down(const Options& options) {
   const StartedNodes stubborn = left_after(nodes, end_within);
   for (const StartedNode& node : stubborn) {
     if (!is_dagd(node.pid)) continue;
-    std::cerr << "dag: n" << node.id << " did not end within 5 s: it is killed\n";
+    std::cerr << "dag: n" << node.id << " did not end within 5 s: killed\n";
     kill(node.pid, SIGKILL);
   }
   if (!left_after(stubborn, end_within).empty()) {
-    throw Failure({ErrorCode::internal, "a node cannot be killed", "its process waits for a disk?"});
+    throw Failure({ErrorCode::internal, "a node cannot be killed", "does its process wait for a disk?"});
   }
   remove_cluster(directory);
   if (options.json) {
@@ -244,7 +244,7 @@ int down(const Options& options) {
   } else {
     std::cerr << nodes.size() << (nodes.size() == 1 ? " node has" : " nodes have") << " ended\n";
     if (std::filesystem::exists(directory + "/n" + std::to_string(nodes.front().id) + "/journal"))
-      std::cerr << "what happened there, until another cluster is started: dag view " << directory << '\n';
+      std::cerr << "History is kept until the next `dag up`: dag view " << directory << '\n';
   }
   return exit_ok;
 }
@@ -256,34 +256,37 @@ void add_up(CLI::App& app, Chosen& chosen) {
   const auto options_of_up = add_options(*ups, false);
   const auto flags_of_up = add_node_flags(*ups);
   const auto count = std::make_shared<std::uint32_t>(1);
-  ups->add_option("--nodes", *count, "how many; they divide the cores")
+  ups->add_option("--nodes", *count, "number of nodes; they divide the cores")
       ->capture_default_str()
       ->check(CLI::Range(1u, nodes_max));
   const auto asked = std::make_shared<AddressesAsked>();
-  ups->add_option("--listen", asked->listen,
-                  "HOST[:PORT] where node 0 listens, and the others at the ports behind (default: any ports)")
+  ups->add_option(
+         "--listen", asked->listen,
+         "HOST[:PORT] where node 0 listens; the other nodes take the next ports (default: any ports)")
       ->capture_default_str();
   ups->add_option("--http", asked->http,
-                  "HOST[:PORT] where node 0 serves HTTP, and the others at the ports behind; off: none does");
+                  "HOST[:PORT] where node 0 serves HTTP; the other nodes take the next ports; off: no HTTP");
   ups->add_option("--port-base", asked->port_base,
-                  "the first of the ports of all nodes: each takes two, to listen and for HTTP")
+                  "first port of all nodes: each takes two, to listen and for HTTP")
       ->check(CLI::Range(1u, 65535u));
   ups->footer(
-      "It prints a line for the shell: eval \"$(dag up)\". Other commands of this user find it "
-      "without.\nWith --data "
-      "nodes take the same ports again at their next start, where these are free.");
+      "Prints a line for the shell: eval \"$(dag up)\". Other commands of this user find the cluster without "
+      "it.\n"
+      "With --data, nodes take the same ports at the next start if these are free.");
   ups->callback([=, &chosen] { chosen = [=] { return up(*options_of_up, *flags_of_up, *asked, *count); }; });
 
-  auto* joins = app.add_subcommand("join", "start one more node on this machine, for a cluster that is up");
+  auto* joins = app.add_subcommand("join", "add a node on this machine to a cluster that is up");
   const auto options_of_join = add_options(*joins, false);
   const auto flags_of_join = add_node_flags(*joins);
   const auto order = std::make_shared<DagdOrder>();
-  joins->add_option("address", order->peers, "HOST:PORT of a node of it")->required();
-  joins->add_option("--listen", order->listen, "where it listens; other hosts must reach it there")
+  joins->add_option("address", order->peers, "HOST:PORT of a node of the cluster")->required();
+  joins
+      ->add_option("--listen", order->listen,
+                   "HOST[:PORT] where the node listens; other hosts must reach it there")
       ->capture_default_str();
   joins->add_option("--http", order->http,
-                    "HOST:PORT where it serves HTTP, or off (default: as its settings say)");
-  joins->add_option("--share", order->share, "which part of this machine's cores, as RANK/SIZE")
+                    "HOST:PORT where the node serves HTTP, or off (default: by its settings)");
+  joins->add_option("--share", order->share, "the node's share of this machine's cores, as RANK/SIZE")
       ->capture_default_str();
   joins->callback([=, &chosen] { chosen = [=] { return join(*options_of_join, *flags_of_join, *order); }; });
 

@@ -27,7 +27,7 @@ void add_version(CLI::App& app, Chosen& chosen) {
 }
 
 void add_help(CLI::App& app, Chosen& chosen) {
-  auto* command = app.add_subcommand("help", "say what a command does, as its --help does");
+  auto* command = app.add_subcommand("help", "print the help of a command, as its --help does");
   const auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("command", *words, "such as submit, or node list (default: all commands)");
   command->callback([=, &app, &chosen] {

@@ -25,23 +25,23 @@ int view(const ViewOptions& options) {
   detail::JournalView journals(options.paths);
   if (print_lines(journals, filter, options.json) > 0 || (!filter.job && options.task.empty()))
     return exit_ok;
-  std::cerr << "dag: the journals say nothing of that; without --job and --task all is shown\n";
+  std::cerr << "dag: the journals have no such records; leave out --job and --task to see all records\n";
   return exit_unknown;
 }
 
 }  // namespace
 
 void add_view(CLI::App& app, Chosen& chosen) {
-  auto* command = app.add_subcommand("view", "what happened, out of the journals of nodes; needs no cluster");
+  auto* command = app.add_subcommand("view", "print the records in the journals of nodes; needs no cluster");
   const auto options = std::make_shared<ViewOptions>();
   command
       ->add_option("path", options->paths,
-                   "directories of nodes (of data, or of logs), a directory with some, or files of a journal")
+                   "data or state directories of nodes, a directory with several of them, or journal files")
       ->required();
-  command->add_option("--job", options->job, "of this job alone, as `dag show` takes it");
+  command->add_option("--job", options->job, "only this job, written as for `dag show`");
   command->add_option("--task", options->task,
-                      "of these tasks alone: a name, a number, or numbers: 3-9, train/3-9");
-  command->add_flag("--failed", options->failed, "only tasks that failed or took their process down");
+                      "only these tasks: a name, a number, or a range: 3-9, train/3-9");
+  command->add_flag("--failed", options->failed, "only tasks that failed or crashed their process");
   command->add_flag("--json", options->json, "a JSON object per line");
   command->callback([=, &chosen] { chosen = [=] { return view(*options); }; });
 }

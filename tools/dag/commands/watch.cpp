@@ -1,5 +1,5 @@
-// `dag watch`: one job, followed to its end. Asks for it again and again; progress.hpp decides the
-// text.
+// `dag watch`: follows a job until its end. Asks for the job again and again; progress.hpp decides
+// the text.
 
 #include <algorithm>
 #include <chrono>
@@ -25,11 +25,11 @@ struct HowWatched {
 };
 
 constexpr double every_on_terminal = 0.25, every_elsewhere = 1;
-/// Between two nodes that are asked whether they are there.
+/// The pause between two nodes that are asked in turn.
 constexpr auto pause_between_nodes = std::chrono::milliseconds(100);
 constexpr auto connect_within = std::chrono::seconds(1);
 constexpr Duration path_every = std::chrono::seconds(1);
-/// Where processes take long to answer, so many times as long goes by before they are asked again.
+/// The pause after a question to processes, as a multiple of the time that they took to answer.
 constexpr int path_asking_part = 10;
 /// An older critical path says nothing of now.
 constexpr Duration path_kept = std::chrono::seconds(5);
@@ -38,7 +38,7 @@ Duration duration_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
-// ---- The job, as the cluster says
+// ---- The job, as the cluster reports it
 
 /// Asks any node that answers. When none does, they are asked again until the patience ends.
 class Followed {
@@ -114,13 +114,12 @@ class Followed {
     const Instant now = steady_now();
     if (!lost_at) {
       lost_at = now;
-      say_("dag: " + std::string(name(why.code)) + ": " + shown(why.what) +
-           "; the cluster is asked again for " + duration_text(patience_));
+      say_("dag: " + std::string(name(why.code)) + ": " + shown(why.what) + "; trying again for " +
+           text_of(patience_));
     }
     if (now - *lost_at < patience_) return;
     throw Failure(
-        {ErrorCode::cluster_lost,
-         "nothing was heard of " + to_string(job_) + " for " + duration_text(patience_),
+        {ErrorCode::cluster_lost, "no answer about " + to_string(job_) + " for " + text_of(patience_),
          "if nodes are left, `dag watch " + to_string(job_) + " --address HOST:PORT` asks another one",
          why.what});
   }
@@ -184,7 +183,7 @@ int watch(const Options& options, JobId job, const HowWatched& how) {
     if (now.phase == JobPhase::finished) return exit_ok;
     if (!has_ended(now.phase)) continue;
     if (now.error) display.say("dag: " + now.error->message());
-    display.say("dag: `dag show " + to_string(job) + "` says what became of its tasks");
+    display.say("dag: `dag show " + to_string(job) + "` shows the outcomes of its tasks");
     return exit_work_failed;
   }
 }
@@ -192,27 +191,25 @@ int watch(const Options& options, JobId job, const HowWatched& how) {
 }  // namespace
 
 void add_watch(CLI::App& app, Chosen& chosen) {
-  auto* command =
-      app.add_subcommand("watch", "follow a job until its end: how far it is, its pace, what is left");
+  auto* command = app.add_subcommand("watch", "follow a job until its end: progress, pace and time left");
   const auto options = add_options(*command);
   const auto job = add_job(*command);
   const auto how = std::make_shared<HowWatched>();
   takes_duration(command->add_option("--every", how->every,
-                                     "the time between two looks (default: 250ms on a terminal, else 1s)"),
+                                     "the update interval (default: 250ms on a terminal, else 1s)"),
                  looks_every_min_seconds, looks_every_max_seconds);
   add_patience(*command, how->patience);
   command->footer(
-      "On a terminal it draws over what it has drawn; elsewhere, and with --json, it writes a line whenever "
-      "something\n"
-      "has changed, at most one a look. In bars, # has finished, ! failed, x was skipped or cancelled; with "
-      "NO_COLOR\n"
-      "set there are neither bars nor colours. The critical path is the longest way through what is left of "
-      "the\n"
-      "graph, by how long tasks of its names usually take: about what is left however many lanes there "
-      "are.\n"
-      "Exit status: 0 the job finished, 1 it failed or was cancelled, 5 there is no such job, 8 the cluster "
-      "went away\n"
-      "and did not come back, 130 interrupted; the job goes on then.");
+      "On a terminal each update replaces the one before. Elsewhere, and with --json, a line is printed for "
+      "each\n"
+      "change, at most one per update. In bars, # is finished, ! failed, x skipped or cancelled; with "
+      "NO_COLOR set\n"
+      "there are neither bars nor colours. The critical path is the longest chain of the tasks that are "
+      "left, by\n"
+      "usual durations: about the time left with any number of lanes.\n"
+      "Exit status: 0 the job finished, 1 it failed or was cancelled, 5 no such job, 8 the cluster was "
+      "lost,\n"
+      "130 interrupted; the job keeps running then.");
   command->callback([=, &chosen] { chosen = [=] { return watch(*options, job_of(*job, *options), *how); }; });
 }
 

@@ -159,13 +159,14 @@ class Work {
 
   WorkEnd on_signal(WorkEnd before) {
     if (before == WorkEnd::by_itself) {
-      std::cerr << "dag: interrupted; running commands are told to end" << std::endl;
+      std::cerr << "dag: interrupted; stopping running commands" << std::endl;
       job_.cancel();
       return WorkEnd::interrupted;
     }
     hurry();
     if (!is_elsewhere()) return before;
-    std::cerr << "dag: nobody waits any more for the end of " << id() << ": dag wait " << id() << std::endl;
+    std::cerr << "dag: detached before the end of " << id() << ". Wait for it: dag wait " << id()
+              << std::endl;
     return WorkEnd::left_alone;
   }
 
@@ -188,8 +189,7 @@ class Work {
       printer_.skip(files + ending_of_stderr);  // Its end is in the message about the failure.
     }
     if (!are_here && !std::exchange(said_where_, true)) {
-      std::cerr << "dag: output of commands lies on the nodes that ran them, and is not here: dag logs "
-                << id() << std::endl;
+      std::cerr << "dag: output of commands is on the nodes that ran them: dag logs " << id() << std::endl;
     }
   }
 
@@ -241,14 +241,14 @@ class CallWords {
 
 void add_work_options(CLI::App& command, WorkOptions& options) {
   options.cluster = add_options(command);
-  command.add_flag("--local", options.here, "run here, and not in a cluster");
+  command.add_flag("--local", options.here, "run in this process, not in a cluster");
   command
       .add_option("--lanes", options.lanes,
-                  "here: how many run at a time (default: as many as there are cores)")
+                  "without a cluster: commands that run at a time (default: the number of cores)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--output", options.output,
-                     "a directory for what commands print, ID.out and ID.err; {job} in it stands for the job "
-                     "(default in a cluster: dag-{job}; here: none)");
+                     "directory for the output of commands, ID.out and ID.err; {job} stands for the job "
+                     "(default: dag-{job} in a cluster, else none)");
 }
 
 WorkPlace place_of_work(const WorkOptions& options) {
@@ -260,7 +260,7 @@ WorkPlace place_of_work(const WorkOptions& options) {
   if (options.lanes > 0) {
     throw Failure({ErrorCode::usage,
                    "--lanes is for work on this machine, and there is a " + found_text(*found),
-                   "add --local, or leave --lanes out: the lanes of its nodes are what a cluster has"});
+                   "add --local, or leave --lanes out: a cluster has the lanes of its nodes"});
   }
   if (found->address != options.cluster->address)
     std::cerr << "dag: " << found_text(*found) << "; --local runs commands here" << std::endl;
@@ -293,7 +293,7 @@ void serve_if_started_by_node() {
 int run_work(Graph& graph, const std::vector<WorkTask>& tasks, const WorkPlace& place,
              const WorkOptions& options) {
   block_signals();  // For the threads of the session too: Work::wait() takes them.
-  for (const char* name : {"DAG_RANK", "DAG_SIZE"}) unsetenv(name);  // It is a client, whatever started us.
+  for (const char* name : {"DAG_RANK", "DAG_SIZE"}) unsetenv(name);  // A client, whatever started us.
   if (!place.address.empty()) setenv("DAG_KEPT", "1", 1);            // For `dag retry` and `dag result`.
   CallWords words(session_words(place, options));
   const auto began = Clock::now();

@@ -19,13 +19,20 @@ std::string formatted(const char* format, Values... values) {
 
 double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
+/// ", 3 failed", ", 3 failed (tolerated)" or ", 3 failed (1 tolerated)"; empty when no task failed.
+std::string failed_text(std::uint64_t failed, std::uint64_t tolerated) {
+  if (failed == 0) return "";
+  const std::string text = ", " + std::to_string(failed) + " failed";
+  if (tolerated == 0) return text;
+  return text + (tolerated == failed ? " (tolerated)" : " (" + std::to_string(tolerated) + " tolerated)");
+}
+
 std::string counts_text(const JobCounts& counts) {
-  std::string text = std::to_string(counts.finished) + " finished";
+  std::string text =
+      std::to_string(counts.finished) + " finished" + failed_text(counts.failed, counts.tolerated);
   const auto add = [&text](std::uint64_t count, const char* what) {
     if (count > 0) text += ", " + std::to_string(count) + " " + what;
   };
-  add(counts.failed,
-      counts.tolerated == counts.failed && counts.failed > 0 ? "failed (tolerated)" : "failed");
   add(counts.skipped, "skipped");
   add(counts.cancelled, "cancelled");
   add(counts.open, "open");
@@ -55,9 +62,9 @@ std::string details_text(const JobDetails& details) {
     text += "  task      " + shown(task.name) + " (" + to_string(task.task) +
             "): " + std::string(name(task.outcome));
     if (task.tries > 0) {
-      text += ", tried " + (task.tries == 1 ? "once" : std::to_string(task.tries) + " times");
+      text += ", " + counted(task.tries, "try", "tries");
     }
-    if (task.late > Duration{0}) text += ", " + duration_text(task.late) + " after its deadline";
+    if (task.late > Duration{0}) text += ", " + text_of(task.late) + " after its deadline";
     text += "\n";
     if (task.error) text += below(*task.error);
   }
@@ -101,7 +108,7 @@ std::string cut(const std::string& text, std::size_t columns) {
   return kept + "..";
 }
 
-/// A line for each entry that says something.
+/// A line for each entry that has a text.
 static std::string narrow_table(const std::vector<std::string>& heads,
                                 const std::vector<std::vector<std::string>>& rows) {
   std::size_t wide = 0;
@@ -143,16 +150,6 @@ std::string table(const std::vector<std::string>& heads, const std::vector<std::
   return text;
 }
 
-std::string duration_text(Duration duration) {
-  using namespace std::chrono;
-  if (duration < seconds(1)) return formatted("%lld ms", static_cast<long long>(duration / milliseconds(1)));
-  if (duration < minutes(1)) return formatted("%.1f s", seconds_of(duration));
-  const auto whole = static_cast<long long>(duration / seconds(1));
-  if (duration < hours(1)) return formatted("%lld min %02lld s", whole / 60, whole % 60);
-  if (duration < hours(24)) return formatted("%lld h %02lld min", whole / 3600, whole / 60 % 60);
-  return formatted("%lld d %02lld h", whole / 86400, whole / 3600 % 24);
-}
-
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   double amount = static_cast<double>(bytes);
@@ -174,10 +171,10 @@ std::string node_state_text(const NodeInfo& node) {
 std::string link_text(const detail::NodeLink& link) {
   const std::string from = to_string(link.from), to = to_string(link.to);
   if (!link.heard) return from + " does not hear " + to;
-  std::string text = from + " has heard " + to + " " + duration_text(link.heard->ago) + " ago";
+  std::string text = from + " has heard " + to + " " + text_of(link.heard->ago) + " ago";
   if (link.heard->round_trip > Duration{0})
     text += ", round trip " + formatted("%.1f ms", seconds_of(link.heard->round_trip) * 1000);
-  return link.suspect ? text + ", and suspects that it is gone" : text;
+  return link.suspect ? text + ", and suspects that " + to + " is gone" : text;
 }
 
 std::string nodes_text(const std::vector<NodeInfo>& nodes) {
@@ -201,7 +198,7 @@ std::string node_text(const NodeInfo& node) {
     text += "  device    " + shown(device.kind) + ": " +
             std::to_string(device.lanes - std::min(device.lanes, device.lanes_free)) + " of " +
             std::to_string(device.lanes) + " lanes busy, " + bytes_text(device.memory_free_bytes) + " of " +
-            bytes_text(device.memory_bytes) + " free, backlog " + duration_text(device.backlog) + "\n";
+            bytes_text(device.memory_bytes) + " free, backlog " + text_of(device.backlog) + "\n";
   }
   return text;
 }
@@ -212,27 +209,25 @@ std::string jobs_text(const std::vector<JobInfo>& jobs) {
     const std::uint64_t done = ended(job.counts);
     rows.push_back({to_string(job.job), shown(job.name), phase_text(job.phase, job.counts),
                     std::to_string(done) + "/" + std::to_string(done + counts_of_whole(job).open),
-                    std::to_string(job.counts.failed), std::to_string(processes_up(job)),
-                    duration_text(job.age)});
+                    std::to_string(job.counts.failed), std::to_string(processes_up(job)), text_of(job.age)});
   }
   return table({"JOB", "NAME", "PHASE", "ENDED", "FAILED", "PROCESSES", "AGE"}, rows);
 }
 
 static std::string outcomes_text(const detail::PastJob& job) {
   if (!job.over) return job.began_unix_ns ? std::to_string(job.tasks) + " submitted" : "";
-  std::string tasks = std::to_string(job.over->finished) + " finished";
-  if (job.over->failed > 0) tasks += ", " + std::to_string(job.over->failed) + " failed";
+  std::string tasks =
+      std::to_string(job.over->finished) + " finished" + failed_text(job.over->failed, job.verdict.tolerated);
   if (job.over->skipped > 0) tasks += ", " + std::to_string(job.over->skipped) + " skipped";
   if (job.over->cancelled > 0) tasks += ", " + std::to_string(job.over->cancelled) + " cancelled";
   if (job.over->stopped) tasks += "; " + job.over->stopped->what;
-  if (job.verdict.tolerated > 0) tasks += " (" + std::to_string(job.verdict.tolerated) + " tolerated)";
   return tasks;
 }
 
 std::string summary_text(const detail::PastJob& job) {
   const auto span = detail::took(job);
   std::string text = to_string(job.job) + (job.name.empty() ? "" : " " + shown(job.name)) + ": " +
-                     detail::end_text(job) + (span ? " after " + duration_text(*span) : "");
+                     detail::end_text(job) + (span ? " after " + text_of(*span) : "");
   if (job.began_unix_ns) text += ", began " + detail::utc_text(*job.began_unix_ns);
   return text + "\n  tasks  " + shown(outcomes_text(job)) + "\n\n";
 }
@@ -243,7 +238,7 @@ std::string history_text(const std::vector<detail::PastJob>& jobs) {
     const auto span = detail::took(job);
     rows.push_back({to_string(job.job), job.name.empty() ? "-" : shown(job.name),
                     job.began_unix_ns ? detail::utc_text(*job.began_unix_ns) : "-",
-                    span ? duration_text(*span) : "-", detail::end_text(job), shown(outcomes_text(job))});
+                    span ? text_of(*span) : "-", detail::end_text(job), shown(outcomes_text(job))});
   }
   return table({"JOB", "NAME", "BEGAN", "TOOK", "END", "TASKS"}, rows);
 }
@@ -267,7 +262,7 @@ std::string progress_text(const TaskProgress& progress) {
 
 std::string job_text(const JobInfo& job) {
   std::string text = to_string(job.job) + " " + shown(job.name) + ": " + phase_text(job.phase, job.counts) +
-                     " after " + duration_text(job.age) + "\n  tasks     " + counts_text(job.counts) +
+                     " after " + text_of(job.age) + "\n  tasks     " + counts_text(job.counts) +
                      (states_its_total(job) ? ", " + std::to_string(job.total) + " in all, as stated" : "") +
                      "\n";
   if (job.retries != JobId{}) text += "  retries   " + to_string(job.retries) + "\n";
@@ -278,8 +273,8 @@ std::string job_text(const JobInfo& job) {
   }
   if (!job.copies.empty()) {
     const bool alone = job.copies.size() == 1;
-    text += "  record    at " + names_of(job.copies) +
-            (alone ? " alone: no other node can take it over" : "") + "\n";
+    text += "  replicas  " + names_of(job.copies) +
+            (alone ? " only. The job is lost if " + names_of(job.copies) + " dies" : "") + "\n";
   }
   if (job.error) text += "  error     " + job.error->message() + "\n";
   if (job.details) text += details_text(*job.details);

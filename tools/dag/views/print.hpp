@@ -28,8 +28,6 @@ std::string cut(const std::string& text, std::size_t columns);
 std::string table(const std::vector<std::string>& heads, const std::vector<std::vector<std::string>>& rows,
                   std::size_t columns = columns_of_stdout());
 
-/// 850 ms, 12.3 s, 4 min 05 s, 3 h 07 min, 2 d 04 h.
-std::string duration_text(Duration duration);
 /// 512 B, 8.0 GiB.
 std::string bytes_text(std::uint64_t bytes);
 

@@ -16,7 +16,7 @@ std::string padded(const std::string& text, std::size_t columns) {
   return text + std::string(columns - std::min(columns, width(text)), ' ');
 }
 
-/// As many pieces on each line as there is room for.
+/// Lines of pieces, each as full as there is room.
 std::vector<std::string> wrapped(const std::vector<std::string>& pieces, std::size_t columns) {
   std::vector<std::string> lines;
   for (const std::string& whole : pieces) {
@@ -68,8 +68,8 @@ std::vector<std::string> bad_ends(const JobCounts& counts) {
 std::string path_text(const PathLeft& path) {
   const std::string tasks = counted(path.tasks, "task");
   if (path.left == Duration{0}) return "critical path " + tasks;
-  const bool is_short = path.left < std::chrono::milliseconds(1);
-  return "critical path " + (is_short ? text_of(path.left) : duration_text(path.left)) + " (" + tasks + ")";
+
+  return "critical path " + text_of(path.left) + " (" + tasks + ")";
 }
 
 /// At the pace of the last seconds, but not before the longest chain of usual durations that is left: a few
@@ -87,7 +87,7 @@ std::vector<std::string> outlook(const JobInfo& job, const Pace& pace, const std
     items.push_back(rate_text(per_second) + " tasks/s");
     const auto left = time_left(job, pace, path);
     items.push_back((left && is_open_ended(job, pace) ? "left at least " : "left ") +
-                    (left ? duration_text(*left) : "-"));
+                    (left ? text_of(*left) : "-"));
     if (path) items.push_back(path_text(*path));
   }
   items.push_back(counted(processes_up(job), "process", "processes"));
@@ -197,13 +197,13 @@ std::vector<ProgressRow> names_of(const JobInfo& job) {
   return rows;
 }
 
-/// The smaller, the more it is worth its room.
+/// The rank of a row: rows of a lower rank get a line first.
 int rank(const JobCounts& counts) {
   if (counts.open == 0) return 2;
   return ended(counts) == 0 ? 1 : 0;
 }
 
-/// At most so many, those first that are under way; the others come back. They stay in their order.
+/// Keeps at most `room` rows, rows of running tasks first, and returns the others. All keep their order.
 std::vector<ProgressRow> take_hidden(std::vector<ProgressRow>& rows, std::size_t room) {
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -227,14 +227,14 @@ std::string text_of_hidden(const std::vector<ProgressRow>& hidden) {
          (counts.failed > 0 ? ", " + std::to_string(counts.failed) + " failed" : "");
 }
 
-/// Progress texts of kernels: so many of them, and the number of the rest.
+/// Progress texts of kernels, a limited number of them, and the number of the rest.
 std::vector<std::string> said_by_kernels(const JobInfo& job, std::size_t count_max) {
   std::vector<std::string> said;
   if (!job.details || count_max == 0) return said;
   const std::vector<TaskProgress>& progress = job.details->progress;
   for (const TaskProgress& one : progress) {
     if (said.size() + 1 >= count_max && progress.size() > count_max) {
-      said.push_back("and " + std::to_string(progress.size() - said.size()) + " more say how far they are");
+      said.push_back("and " + std::to_string(progress.size() - said.size()) + " more tasks report progress");
       break;
     }
     said.push_back(shown(one.name) + " (" + to_string(one.task) + ") " + progress_text(one));
@@ -295,7 +295,7 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
                                         const std::optional<PathLeft>& path) {
   const std::size_t columns = std::max(screen.columns, Screen::columns_min);
   const std::size_t rows_max = std::max<std::size_t>(screen.rows, 2) - 1;
-  const std::string elapsed = duration_text(job.age);
+  const std::string elapsed = text_of(job.age);
   std::vector<std::string> title{title_of(job), phase_text(job.phase, job.counts) + ","};
   if (is_open_ended(job, pace)) title.push_back(share_text(job, pace) + ",");
   title.push_back(elapsed);
@@ -326,7 +326,7 @@ std::vector<std::string> progress_lines(const JobInfo& job, const Pace& pace, co
 }
 
 std::string progress_line(const JobInfo& job, const Pace& pace, const std::optional<PathLeft>& path) {
-  std::vector<std::string> items{phase_text(job.phase, job.counts), duration_text(job.age),
+  std::vector<std::string> items{phase_text(job.phase, job.counts), text_of(job.age),
                                  fraction(counts_of_whole(job)) + " tasks (" + share_text(job, pace) + ")"};
   for (std::string& item : bad_ends(job.counts)) items.push_back(std::move(item));
   for (std::string& item : outlook(job, pace, path)) items.push_back(std::move(item));

@@ -46,7 +46,7 @@ Cells row_of(const JobInfo& job, const Pace& pace) {
     const auto tasks = pace.tasks_per_second();
     per_second = tasks ? rate_text(*tasks) + "/s" : "-";
     const auto until_end = pace.left(counts_of_whole(job).open);
-    left = until_end ? duration_text(*until_end) : "-";
+    left = until_end ? text_of(*until_end) : "-";
   }
   return {to_string(job.job),
           ended_fraction(counts_of_whole(job)),
@@ -86,7 +86,7 @@ std::vector<TopRow> rows_of(std::vector<JobInfo> jobs, const Paces& paces) {
   return rows;
 }
 
-/// Takes out those of least worth, the last ones first, until `room` are left. How many jobs went.
+/// Removes the least important lines, the last ones first, until `room` are left. Returns how many jobs went.
 std::size_t fit(std::vector<TopRow>& rows, std::size_t room) {
   std::size_t jobs_gone = 0;
   for (int rank = 3; rank >= 0; --rank) {

@@ -91,5 +91,5 @@ TEST_CASE("programs are there again after a start; a damaged one is left out and
   std::fstream(file.path(), std::ios::in | std::ios::out | std::ios::binary).seekp(1000).put('x');
   CHECK(!load());
   REQUIRE(said.size() == 1);
-  CHECK_THAT(said.front(), Catch::Contains("not the program that its name says"));
+  CHECK_THAT(said.front(), Catch::Contains("does not contain the program of its name"));
 }

@@ -80,7 +80,7 @@ TEST_CASE("of all jobs it is said when they began and ended") {
   CHECK(std::get<recorded::JobOver>(records[1].what).finished == 2);
 }
 
-TEST_CASE("a file that is damaged is told of, and so is what had to make room") {
+TEST_CASE("a file that is damaged is told of, and so is what to make room") {
   const TemporaryDirectory directory;
   {
     Journal journal(directory.path().string(), {{3}, {7}}, [](const std::string& line) { FAIL(line); });
@@ -94,7 +94,7 @@ TEST_CASE("a file that is damaged is told of, and so is what had to make room") 
   const JournalPage page = behind({});
   CHECK(page.read.file == 5);
   REQUIRE(page.notices.size() == 1);
-  CHECK_THAT(page.notices[0], Catch::Contains("had to make room"));
+  CHECK_THAT(page.notices[0], Catch::Contains("to make room"));
   const JournalPage next = behind(page.read);
   CHECK(next.read.file == 6);
   REQUIRE(next.notices.size() == 1);
@@ -107,10 +107,10 @@ TEST_CASE("a file that is damaged is told of, and so is what had to make room") 
     REQUIRE(anew.notices.size() == 2);
     CHECK_THAT(anew.notices[0], Catch::Contains("begun anew"));
   }
-  const JournalPage later = behind({4, 100, 7});  // That file may have had more.
+  const JournalPage later = behind({4, 100, 7});  // The lost file may have had more.
   CHECK(later.read.file == 5);
   REQUIRE(later.notices.size() == 1);
-  CHECK_THAT(later.notices[0], Catch::Contains("had to make room"));
+  CHECK_THAT(later.notices[0], Catch::Contains("to make room"));
 }
 
 TEST_CASE("who follows a journal gets what was written since, and of that what is said and printed alone") {

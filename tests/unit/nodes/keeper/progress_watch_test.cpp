@@ -48,19 +48,19 @@ TEST_CASE("a node is sick by its disk, its actors or its own turn, whichever is 
   std::string what;
   SECTION("its disk") {
     node.disk = 800ms;
-    what = "its disk has taken nothing for 800 ms";
+    what = "no disk progress for 800 ms";
   }
   SECTION("its actors, all the time") {
     node.answer_takes = 1h;
-    what = "its actors have not answered for ";
+    what = "no answer of its actors for ";
   }
   SECTION("its actors, each time") {
     node.answer_takes = 700ms;
-    what = "its actors have not answered for ";
+    what = "no answer of its actors for ";
   }
   SECTION("its turn") {
     late = 700ms;
-    what = "its turn came 700 ms late";
+    what = "timer 700 ms late";
   }
   CHECK(node.beats(50, late));
   REQUIRE(node.said.size() == 1);

@@ -80,8 +80,8 @@ TEST_CASE("what is wrong with a machine is named, with what to do about it") {
     about = "room";
     health = Health::doubtful;
     CHECK(of(findings(machine), about).what ==
-          "a node that is alone runs 48 jobs (1024 open files (ulimit -n)) and serves 64 clients (1024 open "
-          "files (ulimit -n)) at once");
+          "a single node runs 48 jobs (1024 open files (ulimit -n)) and serves 64 clients (1024 open "
+          "files (ulimit -n)) at a time");
   }
   SECTION("no shared memory") {
     machine.shared_memory = false;

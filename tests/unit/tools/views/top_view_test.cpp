@@ -33,7 +33,7 @@ Seen cluster() {
   Seen seen;
   seen.nodes = {node(0, 4), node(1, 1)};
   seen.nodes[1].load.sick = true;
-  seen.nodes[1].not_ready = {"n1 is late in all that it does: it takes no new jobs"};
+  seen.nodes[1].not_ready = {"n1 is sick, it reacts late: it accepts no new jobs"};
   seen.jobs = {job(1, JobPhase::finished, "hello"), job(2, JobPhase::running, "train")};
   seen.jobs[1].details.emplace();
   seen.jobs[1].details->classes = {{"load", {0, 40, 0, 0, 0}}, {"step", {50, 5, 5, 0, 0}}};
@@ -59,17 +59,16 @@ Paces paces_of(Seen seen) {
 }  // namespace
 
 TEST_CASE("a cluster: its nodes, its jobs, and the names of what runs") {
-  CHECK(
-      text_of(top_lines(cluster(), paces_of(cluster()), {.columns = 100})) ==
-      "2 nodes, 8 lanes: 3 busy, 10 tasks ready; 1 job not ended\n"
-      "NODE  BUSY  READY  LEADS  FREE     STATE\n"
-      "n0    0/4   0      0      1.5 GiB  alive\n"
-      "n1    3/4   10     1      1.5 GiB  alive, sick; n1 is late in all that it does: it takes no new jobs\n"
-      "JOB   ENDED   FAILED  PACE  LEFT   NAME\n"
-      "job2  50/100  5       25/s  2.0 s  running train\n"
-      "      40/40   0                      load\n"
-      "      10/60   5                      step\n"
-      "job1  50/100  5                    finished hello\n");
+  CHECK(text_of(top_lines(cluster(), paces_of(cluster()), {.columns = 100})) ==
+        "2 nodes, 8 lanes: 3 busy, 10 tasks ready; 1 job not ended\n"
+        "NODE  BUSY  READY  LEADS  FREE     STATE\n"
+        "n0    0/4   0      0      1.5 GiB  alive\n"
+        "n1    3/4   10     1      1.5 GiB  alive, sick; n1 is sick, it reacts late: it accepts no new jobs\n"
+        "JOB   ENDED   FAILED  PACE  LEFT  NAME\n"
+        "job2  50/100  5       25/s  2 s   running train\n"
+        "      40/40   0                     load\n"
+        "      10/60   5                     step\n"
+        "job1  50/100  5                   finished hello\n");
 }
 
 TEST_CASE("what nobody knows yet is no number, and what is missing is said") {

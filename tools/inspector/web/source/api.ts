@@ -88,7 +88,7 @@ export interface Cluster {
   jobs_open: number;
   missing: string[];
   missing_beyond: number;
-  /// Those in trouble first.
+  /// Nodes in trouble come first.
   links: Link[];
   links_beyond: number;
 }
@@ -221,9 +221,9 @@ export interface TimelineLane {
 }
 
 export interface Slice {
-  /// Into the lanes.
+  /// Indices into the lanes.
   lane: number;
-  /// Into the names.
+  /// Indices into the names.
   name: number;
   task: string;
   begin: number;
@@ -440,7 +440,7 @@ export async function ask<Answer>(url: string, aborted?: AbortSignal): Promise<A
     try {
       body = JSON.parse(text);
     } catch {
-      // A text that is no JSON is shown as it is: it says more than an error about JSON.
+      // An answer that is no JSON is shown as it is: its text says more than an error about JSON.
     }
     const failure = (body as { error?: Failure } | null)?.error;
     if (!response.ok) {
@@ -456,7 +456,7 @@ export async function ask<Answer>(url: string, aborted?: AbortSignal): Promise<A
     throw new Refused(0, {
       code: 'no_answer',
       what: patience.signal.aborted ? 'the node did not answer within 30 s' : 'the node cannot be reached',
-      hint: 'the page asks again; another node of the cluster serves the same page',
+      hint: 'the page asks again; other nodes of the cluster serve the same page',
     });
   } finally {
     clearTimeout(timer);

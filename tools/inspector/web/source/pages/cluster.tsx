@@ -66,7 +66,7 @@ const columns: Column<Node>[] = [
     by: (node) => node.jobs ?? -1 },
   { title: 'Memory', cell: (node) => <Memory devices={node.devices} /> },
   textual('Address', (node) => node.address),
-  { title: 'Its own page', cell: (node) => <Own http={node.http} /> },
+  { title: 'Web UI', cell: (node) => <Own http={node.http} /> },
 ];
 
 const trouble = (link: Link): string =>
@@ -84,7 +84,7 @@ const linkColumns: Column<Link>[] = [
 export function ClusterPage() {
   const state = cluster.value;
   if (state === null) {
-    return <><h1 tabIndex={-1}>Cluster</h1><p class="quiet">Waits for the node’s first word.</p></>;
+    return <><h1 tabIndex={-1}>Cluster</h1><p class="quiet">Waiting for the node’s first answer.</p></>;
   }
   const running = state.jobs.filter((job) => !isOver(job.phase));
   return (
@@ -97,13 +97,13 @@ export function ClusterPage() {
       </p>
       {state.missing.length > 0 && (
         <div class="warning" role="alert">
-          <p><span aria-hidden="true">⚠ </span>Not all nodes answered: what they know is not shown.</p>
+          <p><span aria-hidden="true">⚠ </span>Not all nodes answered. Their jobs and tasks are missing here.</p>
           <ul>{missingIn(state).map((text) => <li key={text}>{text}</li>)}</ul>
         </div>
       )}
       {gone.value.size > 0 && (
         <div class="warning" role="alert">
-          <p><span aria-hidden="true">✕ </span>Nodes that were here are gone.</p>
+          <p><span aria-hidden="true">✕ </span>Some nodes are gone.</p>
           <ul>{[...gone.value].map(([node, since]) => (
             <li key={node}>{node} is gone since {new Date(since).toLocaleTimeString('en-GB')}</li>
           ))}</ul>
@@ -113,7 +113,7 @@ export function ClusterPage() {
         <h2>Nodes</h2>
         <Table title="Nodes" titleUnseen rows={state.nodes} columns={columns} beyond={state.nodes_beyond}
           identity={(node) => `${node.node} ${node.life}`}
-          empty="No nodes are known." how="`dag node list` has all." />
+          empty="No nodes are known." how="`dag node list` lists all." />
       </section>
       <section>
         <h2>Utilisation</h2>
@@ -122,11 +122,11 @@ export function ClusterPage() {
       <section>
         <h2>Links</h2>
         <Table title="Links" titleUnseen rows={state.links} columns={linkColumns} beyond={state.links_beyond}
-          identity={(link) => `${link.from} ${link.to}`} empty="There is one node." />
+          identity={(link) => `${link.from} ${link.to}`} empty="There is only one node." />
       </section>
       <section>
-        <h2>Jobs that run</h2>
-        <JobTable title="Jobs that run" titleUnseen jobs={running} empty="None. `dag submit` starts one."
+        <h2>Running jobs</h2>
+        <JobTable title="Running jobs" titleUnseen jobs={running} empty="None. `dag submit` starts one."
           beyond={state.jobs_open - running.length} how={<a href="#/jobs">All jobs</a>} />
       </section>
     </>

@@ -61,9 +61,9 @@ export function HistoryPage() {
       <Notices notices={answer.data?.notices} />
       <Table title="Past jobs" titleUnseen rows={jobs} identity={(job) => job.job}
         empty={answer.data === null
-          ? answer.failure === null ? 'Reads the journals of all nodes.' : 'Nothing could be read.'
-          : name === '' && at === 0 ? 'No journal tells of a job.'
-            : 'No job is like this.'}
+          ? answer.failure === null ? 'Reading the journals of all nodes.' : 'Nothing could be read.'
+          : name === '' && at === 0 ? 'The journals have no jobs.'
+            : 'No matching jobs.'}
         how="A filter finds them; `dag history` lists all."
         columns={[
           { title: 'Job', cell: (job) => <a href={jobLink(job.job)}>{job.job}</a>, by: (job) => job.job },

@@ -23,13 +23,13 @@ function TaskLinks({ job, tasks, all }: { job: string; tasks: string[]; all: num
   );
 }
 
-/// How long something would take there, if it could run there at all.
+/// The duration of a step there, if the task can run there at all.
 const ifFit = (title: string, of: (one: Candidate) => number): Column<Candidate> => ({
   title, number: true, cell: (one) => (one.misfit === '' ? duration(of(one)) : ''),
 });
 
 function Candidates({ of, task }: { of: Candidate[] | null; task: string }) {
-  if (of === null) return <p class="quiet">Where it could run is said of this task only.</p>;
+  if (of === null) return <p class="quiet">Candidates are listed when you explain this task only.</p>;
   if (of.length === 0) return null;
   return (
     <Table title={`Where ${task} could run`} rows={of} identity={(one) => one.process} empty=""
@@ -71,7 +71,7 @@ function ReasonCard({ job, reason, open }: { job: string; reason: Reason; open: 
   // As it was at first: a later answer must not close a part that the user opened.
   const [openAtBirth] = useState(open);
   const place = placeOf(reason);
-  const why = reason.taken === undefined ? reason.why : `is at ${reason.at} and ${reason.taken}`;
+  const why = reason.taken === undefined ? reason.why : `on ${reason.at}: ${reason.taken}`;
   return (
     <li class="card">
       <details open={openAtBirth}>
@@ -85,12 +85,12 @@ function ReasonCard({ job, reason, open }: { job: string; reason: Reason; open: 
             {reason.home !== '' && `Home ${reason.home}. `}
             {reason.failures > 0 && `Failed ${plural(reason.failures, 'time')} so far. `}
             <a href={jobLink(job, 'explain', { task: reason.task })}>This task only</a>{' · '}
-            <a href={jobLink(job, 'history', { task: reason.task })}>what happened to it</a>
+            <a href={jobLink(job, 'history', { task: reason.task })}>its history</a>
           </p>
           {reason.waits_for.length > 0 && (
             <TaskLinks job={job} tasks={reason.waits_for} all={reason.waits_for_all} />
           )}
-          {reason.error !== null && <Problem failure={reason.error} title="Its last failure" />}
+          {reason.error !== null && <Problem failure={reason.error} title="Last failure" />}
           <Candidates of={reason.candidates} task={`${reason.name} (${reason.task})`} />
         </div>
       </details>
@@ -112,7 +112,7 @@ function Reasons({ title, job, reasons, note, open }: {
         ))}
       </ul>
       {reasons.length > shown.length && (
-        <p class="more">{whole(reasons.length - shown.length)} more not shown here: name a task to see it.</p>
+        <p class="more">{whole(reasons.length - shown.length)} more not shown. Name a task to see it.</p>
       )}
       {note !== undefined && <p class="more">{note}</p>}
     </section>
@@ -139,14 +139,14 @@ function Living({ job, data, task }: { job: string; data: Explained; task: strin
       {data.counts !== undefined && <Counted counts={data.counts} />}
       {silent.length > 0 && (
         <div class="warning" role="alert"><p><span aria-hidden="true">⚠ </span>
-          {plural(silent.length, 'process', 'processes')} did not answer, so what waits there is not shown:{' '}
+          {plural(silent.length, 'process', 'processes')} did not answer, so its tasks are not shown:{' '}
           {silent.join(', ')}</p></div>
       )}
-      <Reasons title="In the end it waits for" job={job} reasons={ends} open={openAtFirst}
-        {...(data.waits_beyond ? { note: 'There are more than these: the search ended here.' } : {})} />
+      <Reasons title="Blocked by" job={job} reasons={ends} open={openAtFirst}
+        {...(data.waits_beyond ? { note: 'The search ended here: there are more.' } : {})} />
       <Reasons title={task === '' ? 'Tasks' : `Task ${task}`} job={job} reasons={tasks}
         open={task === '' ? (ends.length === 0 ? openAtFirst : 0) : openAtFirst} />
-      {tasks.length + ends.length === 0 && <p class="quiet">No task waits for anything with a name.</p>}
+      {tasks.length + ends.length === 0 && <p class="quiet">No task waits for a known cause.</p>}
       {processes.length > 0 && (
         <section>
           <h2>Its processes</h2>
@@ -172,8 +172,8 @@ function Over({ job, data, task }: { job: string; data: Explained; task: string 
         {task === '' && ' Name a task to see its attempts and why it failed.'}</p>
       {data.job?.error && <Problem failure={data.job.error} title="The job’s error" />}
       {task !== '' && (
-        <LineTable job={job} lines={data.lines ?? []} title={`What happened to ${task}`}
-          empty="No journal tells of such a task." />
+        <LineTable job={job} lines={data.lines ?? []} title={`History of ${task}`}
+          empty="The journals have no such task." />
       )}
     </>
   );
@@ -196,7 +196,7 @@ export function JobExplain({ id, over }: Known) {
         replaceQuery({ task: typed.trim() });
       }}>
         <label>Task, by name or number{' '}
-          <input type="text" value={typed} spellcheck={false} placeholder="all that wait"
+          <input type="text" value={typed} spellcheck={false} placeholder="all waiting tasks"
             onInput={(event) => setTyped(event.currentTarget.value)} />
         </label>
         <button>Explain</button>
@@ -208,7 +208,7 @@ export function JobExplain({ id, over }: Known) {
         )}
       </form>
       {answer.failure !== null && <Problem failure={answer.failure} title="No explanation" />}
-      {data === null && answer.failure === null && <p class="quiet">Asks all processes of the job.</p>}
+      {data === null && answer.failure === null && <p class="quiet">Asking all processes of the job.</p>}
       {data !== null && (data.over
         ? <Over job={id} data={data} task={task} /> : <Living job={id} data={data} task={task} />)}
     </>

@@ -17,7 +17,7 @@ function BoxTable({ id, graph }: { id: string; graph: Graph }) {
     <details>
       <summary>As a table</summary>
       <Table title="Boxes" rows={rows} identity={(node) => `${node.index}`} empty=""
-        how="Sort by a column to see others, or ask for a task in the tab Explain."
+        how="Sort by a column to see others, or look up a task in the tab Explain."
         columns={[
           { title: 'Name', by: (node) => node.label,
             cell: (node) => <a href={explainLink(id, node)}><span class="name">{node.label}</span></a> },
@@ -42,10 +42,10 @@ export function JobGraph({ id, over }: Known) {
     <>
       {answer.failure !== null && <Problem failure={answer.failure} title="No graph" />}
       <Notices notices={data?.notices} />
-      {data === null && answer.failure === null && <p class="quiet">Gathers the journals of all nodes.</p>}
+      {data === null && answer.failure === null && <p class="quiet">Reading the journals of all nodes.</p>}
       {data !== null && data.nodes.length === 0 && (
         <>
-          <p>The journals say nothing of this job’s graph.</p>
+          <p>The journals do not have this job’s graph.</p>
           <p class="hint"><b>Hint:</b> a node keeps it unless it was started with{' '}
             <code>--journal false</code>.</p>
         </>

@@ -36,10 +36,10 @@ export function JobHistory({ id }: Known) {
       </form>
       {answer.failure !== null && <Problem failure={answer.failure} title="No history" />}
       <Notices notices={data?.notices} />
-      <LineTable job={id} lines={data?.lines ?? []} title={`What happened to ${id}`}
+      <LineTable job={id} lines={data?.lines ?? []} title={`History of ${id}`}
         empty={data === null
-          ? (answer.failure === null ? 'Reads the journals of all nodes.' : 'Nothing could be read.')
-          : 'No line is like this.'} />
+          ? (answer.failure === null ? 'Reading the journals of all nodes.' : 'Nothing could be read.')
+          : 'No matching lines.'} />
       <div class="pager">
         {data !== null && answer.url === url && data.lines.length > 0 && (
           <span>lines {whole(after + 1)} to {whole(after + data.lines.length)}

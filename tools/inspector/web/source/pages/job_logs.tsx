@@ -27,7 +27,7 @@ export function JobLogs({ id, over }: Known) {
       </form>
       {failure !== null && <Problem failure={failure} title="No log" />}
       <Notices notices={data?.notices} />
-      <LineTable job={id} title={`What ${id} said`} empty={data === null ? '' : 'Nothing was said.'}
+      <LineTable job={id} title={`Log of ${id}`} empty={data === null ? '' : 'No log lines.'}
         lines={(data?.lines ?? []).map((line) => ({
           ...line, time: line.time ?? '', node: '', kind: '', text: line.text ?? `--- ${line.gap} ---`,
         }))} />

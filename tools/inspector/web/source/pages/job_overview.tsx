@@ -48,11 +48,11 @@ function Troubles({ id, state }: { id: string; state: Job }) {
       <h2>Tasks that failed, were cancelled or late</h2>
       <ul class="cards">{shown.map((task) => <FailedTask key={task.task} id={id} task={task} />)}</ul>
       {more > 0 && (
-        <p class="more">{whole(more)} more not shown here.{' '}
+        <p class="more">{whole(more)} more not shown.{' '}
           {!all && details.tasks.length > shown.length && (
             <><button type="button" class="plain" onClick={() => setAll(true)}>Show more of them</button>. </>
           )}
-          <a href={jobLink(id, 'history', { failed: '1' })}>All that failed, page by page</a></p>
+          <a href={jobLink(id, 'history', { failed: '1' })}>All failed tasks, page by page</a></p>
       )}
     </section>
   );
@@ -70,7 +70,7 @@ function Stages({ state }: { state: Job }) {
     <section>
       <h2>Stages</h2>
       <Table title="Stages, by the name of their tasks" titleUnseen rows={rows} empty="No tasks yet."
-        identity={(row) => `${row.rest} ${row.name}`} how="The tab Report has all names."
+        identity={(row) => `${row.rest} ${row.name}`} how="The tab Report lists all names."
         columns={[
           { title: 'Stage', by: (row) => row.name,
             cell: (row) => (row.rest ? <i>{row.name}</i> : <span class="name">{row.name}</span>) },
@@ -107,7 +107,7 @@ function Processes({ state }: { state: Job }) {
   return (
     <section>
       <h2>Processes</h2>
-      <Table title="Processes" titleUnseen rows={state.workers} empty="None yet, or none any more."
+      <Table title="Processes" titleUnseen rows={state.workers} empty="No processes now."
         beyond={state.workers_beyond}
         identity={(worker) => `${worker.process} ${worker.life}`} how="`dag show` lists all."
         columns={[
@@ -116,7 +116,7 @@ function Processes({ state }: { state: Job }) {
             cell: (worker) => <Sign of={stateOf(worker, state)} /> },
           textual<Worker>('Node', (worker) => worker.node),
           { title: 'pid', number: true, cell: (worker) => worker.pid || '–' },
-          { title: 'How it ended', broad: true,
+          { title: 'End', broad: true,
             cell: (worker) => <span class="what">{worker.end ?? ''}</span> },
         ]} />
     </section>
@@ -136,14 +136,14 @@ function FromJournals({ id, failure }: Known) {
         )}
         <Notices notices={answer.data?.notices} />
         <p>{answer.waits
-          ? 'Looks into the journals.' : answer.data !== null && 'No journal tells of it either.'}{' '}
-          <a href="#/jobs">Jobs there are</a>, <a href="#/history">jobs there were</a>.</p>
+          ? 'Reading the journals.' : answer.data !== null && 'The journals have no such job either.'}{' '}
+          <a href="#/jobs">Known jobs</a>, <a href="#/history">past jobs</a>.</p>
       </>
     );
   }
   return (
     <>
-      <p class="lead">The cluster no longer holds a record of this job: what follows comes from journals.</p>
+      <p class="lead">The cluster no longer holds a record of this job. This page comes from journals.</p>
       <Notices notices={answer.data?.notices} />
       <Facts of={[
         ['Name', <span class="name">{past.name}</span>],
@@ -164,8 +164,8 @@ function FromJournals({ id, failure }: Known) {
 /// Only for the known tasks: a job whose tasks spawn others has more to come.
 function leftText(pace: Pace | null): string {
   if (pace === null) return 'measuring';
-  if (pace.secondsLeft === null) return 'nothing ended of late';
-  return `about ${duration(pace.secondsLeft)} for what is open`;
+  if (pace.secondsLeft === null) return 'no task has ended lately';
+  return `about ${duration(pace.secondsLeft)} for the open tasks`;
 }
 
 export function JobOverview(known: Known) {
@@ -173,7 +173,7 @@ export function JobOverview(known: Known) {
   const pace = usePace(state);
   if (state === null) {
     if (failure !== null) return <FromJournals {...known} />;
-    return <p class="quiet">Waits for the node’s first word of it.</p>;
+    return <p class="quiet">Waiting for the node’s first answer.</p>;
   }
   const { counts } = state;
   const coming = over ? 0 : Math.max(0, (state.total_tasks ?? 0) - total(counts));
@@ -206,7 +206,7 @@ export function JobOverview(known: Known) {
       <Processes state={state} />
       <section>
         <h2>Its record</h2>
-        <p>{state.copies.length === 0 ? 'No node holds a copy that this node knows of.'
+        <p>{state.copies.length === 0 ? 'This node knows no replica.'
           : `Copies on ${state.copies.join(', ')}.`}</p>
       </section>
     </>

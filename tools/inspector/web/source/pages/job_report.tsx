@@ -10,17 +10,17 @@ import type { Known } from './known';
 function Waits({ report: { waiting, schedule, lanes } }: { report: Report }) {
   if (waiting === null) return null;
   const rows: [string, number][] = [
-    ['others had not ended', waiting.dependencies_seconds], ['all lanes ran others', waiting.resources_seconds],
-    ['all lanes of its node did', waiting.queue_seconds],
-    ['inputs were on their way', waiting.transfer_seconds],
-    ['an attempt had failed or was lost', waiting.retry_seconds],
-    ['to be placed and begun', waiting.other_seconds],
+    ['dependencies', waiting.dependencies_seconds], ['no free lane', waiting.resources_seconds],
+    ['lane free elsewhere', waiting.queue_seconds],
+    ['transfer', waiting.transfer_seconds],
+    ['retries', waiting.retry_seconds],
+    ['dispatch', waiting.other_seconds],
   ];
   const all = rows.reduce((sum, [, one]) => sum + one, 0);
   return (
     <section>
-      <h2>For what tasks waited</h2>
-      <Table title="For what tasks waited" titleUnseen rows={rows} empty="" identity={([cause]) => cause}
+      <h2>Waiting time by cause</h2>
+      <Table title="Waiting time by cause" titleUnseen rows={rows} empty="" identity={([cause]) => cause}
         columns={[
           textual<[string, number]>('Cause', ([cause]) => cause),
           { title: 'All tasks together', broad: true, by: ([, one]) => one, cell: ([, one]) => (
@@ -28,11 +28,11 @@ function Waits({ report: { waiting, schedule, lanes } }: { report: Report }) {
           ) },
         ]} />
       <p>
-        Lanes had nothing to do for {duration(waiting.idle_seconds)};
-        for {duration(waiting.idle_while_ready_seconds)} of it tasks could have begun, and
-        {' '}{duration(waiting.idle_scattered_seconds)} of it was at other nodes than most of it.
-        {schedule !== null && ` By its longest chains the job would take ${duration(schedule.seconds)} on ${
-          plural(lanes.length, 'lane')}, ${duration(schedule.with_one_more_lane_seconds)} with one more.`}
+        Idle lane time: {duration(waiting.idle_seconds)}.
+        Tasks were ready during {duration(waiting.idle_while_ready_seconds)} of it.
+        Spread over nodes: {duration(waiting.idle_scattered_seconds)}.
+        {schedule !== null && ` Best schedule (estimate): ${duration(schedule.seconds)} on ${
+          plural(lanes.length, 'lane')}, ${duration(schedule.with_one_more_lane_seconds)} on ${lanes.length + 1}.`}
       </p>
     </section>
   );
@@ -80,7 +80,7 @@ function Shown({ id, report }: { id: string; report: Report }) {
       <section>
         <h2>Stragglers</h2>
         <Table title="Stragglers" titleUnseen rows={report.stragglers} beyond={report.stragglers_beyond}
-          empty="None: no task took much longer than its like." identity={(one) => `${one.task} ${one.lane}`}
+          empty="None: no run took much longer than the median of its name." identity={(one) => `${one.task} ${one.lane}`}
           how="`dag report --json` has all."
           columns={[
             { title: 'Task', by: (one) => one.name, cell: (one) => (
@@ -88,7 +88,7 @@ function Shown({ id, report }: { id: string; report: Report }) {
             ) },
             textual<Straggler>('Lane', (one) => one.lane),
             timed<Straggler>('Ran', (one) => one.ran_seconds),
-            timed<Straggler>('Its like', (one) => one.median_seconds),
+            timed<Straggler>('Median', (one) => one.median_seconds),
             { title: 'Times as long', number: true, by: (one) => one.ran_seconds / one.median_seconds,
               cell: (one) => (one.median_seconds > 0 ? short(one.ran_seconds / one.median_seconds) : '–') },
           ]} />
@@ -116,11 +116,11 @@ export function JobReport({ id, over }: Known) {
     <>
       <div class="filters">
         <button type="button" disabled={answer.waits} onClick={answer.reload}>Refresh</button>
-        {!over && <span class="quiet">The job is not over: so it was when asked for.</span>}
+        {!over && <span class="quiet">The job is not over. Refresh to update the report.</span>}
       </div>
       {answer.failure !== null && <Problem failure={answer.failure} title="No report" />}
       {answer.data === null && answer.failure === null && (
-        <p class="quiet">Gathers the journals of all nodes.</p>
+        <p class="quiet">Reading the journals of all nodes.</p>
       )}
       {answer.data !== null && <Shown id={id} report={answer.data} />}
     </>

@@ -42,8 +42,8 @@ function Tables({ id, data }: { id: string; data: Timeline }) {
     <details>
       <summary>As tables</summary>
       <Table title="Lanes in this window" rows={data.lanes} identity={(lane) => lane.lane}
-        empty="No lane ran anything."
-        how="The tab Report has lanes as well."
+        empty="All lanes were idle."
+        how="The tab Report lists lanes, too."
         columns={[
           textual<TimelineLane>('Lane', (lane) => lane.lane),
           { title: 'Busy share', number: true, by: (lane) => share(lane.busy),
@@ -78,7 +78,7 @@ function Marks({ data, look }: { data: Timeline; look: (at: number) => void }) {
     <section>
       <h2>Crashes and losses</h2>
       <Table title="Crashes and losses" titleUnseen rows={marks} identity={(mark) => `${mark.index}`} empty=""
-        beyond={data.marks_beyond} how="The tab History has all."
+        beyond={data.marks_beyond} how="The tab History lists all."
         columns={[
           { title: 'At', number: true, by: (mark) => mark.at, cell: (mark) => (
             <button type="button" class="plain" onClick={() => look(mark.at)}>{duration(mark.at)}</button>
@@ -133,8 +133,8 @@ export function JobTimeline({ id, over }: Known) {
     <div ref={box}>
       {answer.failure !== null && <Problem failure={answer.failure} title="No timeline" />}
       <Notices notices={data?.notices} />
-      {data === null && answer.failure === null && <p class="quiet">Gathers the journals of all nodes.</p>}
-      {data !== null && data.lanes.length === 0 && <p>No lane has run anything of this job yet.</p>}
+      {data === null && answer.failure === null && <p class="quiet">Reading the journals of all nodes.</p>}
+      {data !== null && data.lanes.length === 0 && <p>No task of this job has run yet.</p>}
       {data !== null && data.lanes.length > 0 && (
         <>
           <div class="filters">
@@ -153,12 +153,12 @@ export function JobTimeline({ id, over }: Known) {
               onClick={() => setWindow(null)}>Whole job</button>
             <button type="button" onClick={answer.reload}>Refresh</button>
             <span class="quiet">{text}; {plural(data.runs, 'run')}{data.slices === null
-              ? ', summed up: the height of a column is how busy it was' : ', each drawn'}</span>
+              ? ', summed up: the height of a column is its busy share' : ', each drawn'}</span>
           </div>
           <LanesPicture id={id} timeline={data} span={span} view={view} move={move} classes={classes}
             lanes={Math.min(lanesShown, data.lanes.length)} />
           {data.lanes.length > lanesShown && (
-            <p class="more">{whole(data.lanes.length - lanesShown)} more lanes not drawn here: `dag trace`
+            <p class="more">{whole(data.lanes.length - lanesShown)} more lanes not drawn: `dag trace`
               writes all of
               them for Perfetto.</p>
           )}

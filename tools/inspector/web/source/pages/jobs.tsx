@@ -50,8 +50,8 @@ export function JobsPage() {
       )}
       <Notices notices={asked ? answer.data?.missing : state !== null ? missingIn(state) : undefined} />
       <JobTable title="Jobs" titleUnseen jobs={jobs}
-        empty={waits ? 'Waits for the node’s answer.' : asked
-          ? 'No job is like this.' : 'There are none yet. `dag submit` starts one.'} />
+        empty={waits ? 'Waiting for the node’s answer.' : asked
+          ? 'No matching jobs.' : 'No jobs yet. `dag submit` starts one.'} />
       <div class="pager">
         <span>{jobs.length === 0 ? 'none' : `${whole(offset + 1)} to ${whole(end)}`} of {whole(all)}</span>
         <button type="button" disabled={offset === 0}
@@ -59,7 +59,7 @@ export function JobsPage() {
         <button type="button" disabled={end >= all}
           onClick={() => replaceQuery({ offset: `${end}` })}>Older</button>
       </div>
-      <p class="quiet">Jobs that nodes no longer hold a record of: <a href="#/history">History</a>.</p>
+      <p class="quiet">Jobs without a record on any node: <a href="#/history">History</a>.</p>
     </>
   );
 }

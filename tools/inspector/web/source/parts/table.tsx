@@ -102,7 +102,7 @@ export function Table<Row>(properties: Properties<Row>) {
                   {column.by === undefined ? column.title : (
                     <button type="button" class="sort" onClick={() => setOrder({
                       column: index,
-                      // The largest first: that is what one looks for.
+                      // The largest first: readers look for those.
                       down: sortedBy ? !order.down : column.number === true || column.broad === true,
                     })}>
                       {column.title}
@@ -128,7 +128,7 @@ export function Table<Row>(properties: Properties<Row>) {
           {rows.length === 0 && <tr><td class="empty" colSpan={columns.length}>{empty}</td></tr>}
         </tbody>
       </table>
-      {more > 0 && <p class="more">{whole(more)} more not shown here. {how}</p>}
+      {more > 0 && <p class="more">{whole(more)} more not shown. {how}</p>}
     </div>
   );
 }

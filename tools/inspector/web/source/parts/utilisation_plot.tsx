@@ -71,7 +71,7 @@ export function UtilisationPlot() {
 
   const seen = cluster.value;
   const words = seen === null
-    ? 'nothing known now' : `${whole(seen.lanes_busy)} of ${whole(seen.lanes)} lanes busy now`;
+    ? 'no data now' : `${whole(seen.lanes_busy)} of ${whole(seen.lanes)} lanes busy now`;
   return (
     <figure>
       <figcaption>
@@ -82,7 +82,7 @@ export function UtilisationPlot() {
       <div class="plot" ref={box} role="img" aria-label={`Lanes busy over the last hour: ${words}`} />
       <details>
         <summary>As a table</summary>
-        <Table title="Lanes busy by minute" titleUnseen rows={byMinute(all)} empty="Nothing seen yet."
+        <Table title="Lanes busy by minute" titleUnseen rows={byMinute(all)} empty="No data yet."
           identity={(row) => `${row.minute}`}
           columns={[
             { title: 'Minute', cell: (row) => clock(new Date(row.minute * 60_000)) },
