@@ -54,7 +54,7 @@ class NodeActor : public caf::event_based_actor {
     /// When its lease is over, if something runs under it here.
     std::optional<Instant> ends_by;
     Follower follower;
-    /// It has a state.
+    /// True: the job has a state.
     bool begun = false;
     /// In processes of its own: those of the cluster that come and go are nothing to it.
     bool runs_elsewhere = false;

@@ -15,7 +15,7 @@
 namespace dag {
 
 struct Ports {
-  /// This process's monotonic clock.
+  /// The monotonic clock of this process.
   std::function<Instant()> now;
   /// Brings a message to another life; at least once while both live. Never blocks.
   std::function<void(Life to, JobMessage message)> send;
@@ -28,7 +28,7 @@ struct Ports {
   /// Called by a thread of its own without urgent work: other threads go first from now on. Empty: there are
   /// no such threads, and the work is done on the common ones.
   std::function<void()> give_way = {};
-  /// This process must end at once, without an orderly shutdown: others may restart the tasks that run here.
+  /// Ends this process at once, without an orderly shutdown: others may restart the tasks that run here.
   /// Empty where there are no others.
   std::function<void(std::string_view why)> end_now = {};
   /// The time that choosing the process of an attempt took. Empty: it is not counted.

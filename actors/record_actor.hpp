@@ -18,7 +18,7 @@ struct RecordSetup {
   Life self;
   /// Begins the record, and leads it at first; none: another copy began it.
   std::optional<mail::Record> begins;
-  /// This record's log on the node's disk.
+  /// The record's log on the node's disk.
   consensus::Stored stored;
   std::set<Life> nodes;
   mail::Seats seats;

@@ -59,7 +59,7 @@ class Node : public detail::Client {
   void on_view(const std::vector<Claim>& members);
   void on_member_down(const MemberDown& down);
   void on_turned_away(const Caller& caller, const Error& why);
-  /// This process cannot go on as a part of the run: the client is told, or serve() returns.
+  /// Ends this process's part in the run: the client is told, or serve() returns.
   void fail(Error why);
   Status wait_for_all();
   Follower follower_of(const std::shared_ptr<detail::JobState>& state);

@@ -172,7 +172,7 @@ void Lanes::hear_edge(Lane& lane, EdgeNews& news, std::optional<Life> from) {
     LaneShard* shard = lane.known->find(news.job, news.shard);
     if (shard == nullptr) break;
     lane.enters(shard);
-    if (lane.known->version != edges_.version()) {  // It may be gone.
+    if (lane.known->version != edges_.version()) {  // The peer may be gone.
       look_at_rings(lane);
       continue;
     }

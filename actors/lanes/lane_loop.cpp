@@ -21,7 +21,7 @@ void Lanes::run(Lane& lane) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     if (lane.next_row) {
       const ClaimedRow row = *std::exchange(lane.next_row, std::nullopt);
-      LaneShard& shard = *lane.next_shard;  // It exists: it is among the lane's reports.
+      LaneShard& shard = *lane.next_shard;  // The shard exists: it is among the lane's reports.
       lane.enters(&shard);                  // News of another shard's row may have come in between.
       if (!shard.retired.load(std::memory_order_seq_cst)) run_row(lane, shard, row);
     } else if (alone_.wanted()) {

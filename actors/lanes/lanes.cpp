@@ -51,7 +51,7 @@ Lanes::Lanes(LanesOptions options, std::unique_ptr<LaneEvents> events)
   }
   ear_ = std::make_shared<Lane>(*this, lanes_.size(), -1);
   all_lanes_.push_back(ear_);
-  // They look for work in the whole list.
+  // Lanes look for work in the whole list.
   for (std::size_t i = 0; i < lanes_.size(); ++i) start_thread(all_lanes_[i]);
   if (!lanes_.empty()) watch_ = std::thread([this] { watch_stragglers(); });
 }
@@ -80,7 +80,7 @@ void Lanes::stop() {
   bells_.listener.rouse();
   if (listener_.joinable()) listener_.join();
   {
-    const std::lock_guard lock(watch_mutex_);  // It is about to wait, or looks at `stopping_`.
+    const std::lock_guard lock(watch_mutex_);  // The watch is about to wait, or looks at `stopping_`.
     watch_called_.notify_one();
   }
   if (watch_.joinable()) watch_.join();

@@ -50,7 +50,7 @@ thread_local std::size_t lane_of_thread = RunningPage::lanes_max;
 struct sigaction before[NSIG];
 
 void note(int signal_number) {
-  if (in_forked_child()) return;  // It shares the page, and its end is not that of the process.
+  if (in_forked_child()) return;  // The child shares the page, and its end is not that of the process.
   RunningPage* page = page_of_faults.load();
   if (page != nullptr && lane_of_thread < RunningPage::lanes_max) page->fault(lane_of_thread, signal_number);
 }

@@ -44,7 +44,7 @@ class RunningPage {
   void stole(std::size_t lane) {
     if (lane < lanes_max) grow(counts_[lane].stolen, 1);
   }
-  /// This many tasks went to another process, which was idle: of this host, or not.
+  /// Counts tasks that went to another, idle process: of this host, or not.
   void stolen(std::size_t tasks, bool same_host) {
     (same_host ? stolen_host_ : stolen_cluster_).fetch_add(tasks, std::memory_order_relaxed);
   }

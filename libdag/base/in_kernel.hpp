@@ -6,7 +6,7 @@ namespace dag {
 
 inline thread_local bool runs_kernel = false;
 
-/// This thread runs a kernel for as long as the object lives.
+/// Marks its thread as running a kernel, for as long as the object lives.
 class InKernel {
  public:
   InKernel() : before_(runs_kernel) { runs_kernel = true; }

@@ -26,7 +26,7 @@ constexpr Duration times(Duration duration, std::uint64_t factor) {
   return duration < Duration{0} ? Duration::min() : Duration::max();
 }
 
-/// That long after `at`.
+/// The instant `by` after `at`.
 constexpr Instant later(Instant at, Duration by) { return {sum(at.since_start, by)}; }
 
 /// For a number that was computed or that people give.

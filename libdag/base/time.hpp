@@ -17,7 +17,7 @@ struct Instant {
   friend Duration operator-(Instant a, Instant b) { return a.since_start - b.since_start; }
 };
 
-/// For people, with four digits: 1.5ms, 12s; 0.
+/// For people, with three digits: 1.5 ms, 12 s, 1 min 40 s; 0 s.
 std::string text_of(Duration duration);
 
 }  // namespace dag

@@ -7,13 +7,13 @@
 // Homes are given out by way of the log: a count is enough for an epoch, and its term stays 1 under all
 // leaders.
 //
-// It records the outcomes from the current home of a shard, in the order of the home's messages and together
-// with all that they rest on (said_steps.hpp), and tells the home. Clients see an outcome only when it is
-// settled. When a life is found dead, its shards go to other lives under a higher epoch, together with all
-// settled outcomes of them. If no life is left that may have them, they wait without a home for the next life
-// that comes up.
+// The cell records the outcomes from the current home of a shard, in the order of the home's messages and
+// together with all that they rest on (said_steps.hpp), and tells the home. Clients see an outcome only when
+// it is settled. When a life is found dead, its shards go to other lives under a higher epoch, together with
+// all settled outcomes of them. If no life is left that may have them, they wait without a home for the next
+// life that comes up.
 //
-// It also counts how often a task crashed its process, or may have, because the task's
+// The cell also counts how often a task crashed its process, or may have, because the task's
 // home may have died of it. The message that tells of a death tells the count, so no
 // home starts the task again without knowing. Kernels that just fail are counted by
 // homes, which tell the cell before they try again; a later home gets the count with the

@@ -1,6 +1,6 @@
 #pragma once
 // `--dag-check`: compares outputs of kernels in a process of their own with those in the program's process.
-// They differ if a kernel uses state of the program that does not travel, a global as a rule.
+// Values differ if a kernel uses state of the program that does not travel, a global as a rule.
 
 #include <cstdint>
 #include <optional>

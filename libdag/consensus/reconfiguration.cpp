@@ -73,7 +73,7 @@ std::optional<Configuration> next_change(const Replica& leader, const std::vecto
     insert(to.voters, learner);
     return if_it_lives(to);
   }
-  if (staying_voters + to.learners.size() >= copies_wanted) return std::nullopt;  // They are catching up.
+  if (staying_voters + to.learners.size() >= copies_wanted) return std::nullopt;  // Learners are catching up.
   for (const Seat& seat : alive) {
     if (to.has(seat)) continue;
     insert(to.learners, seat);

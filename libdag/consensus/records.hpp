@@ -9,7 +9,7 @@
 // never had it.) Records that list all removed jobs let old tombstones go.
 //
 // So reading may begin in the middle of a job, with entries or pieces of a snapshot whose beginning is gone.
-// They are ignored; a log in which no snapshot follows is damaged.
+// Readers ignore such pieces; a log in which no snapshot follows is damaged.
 
 #include <functional>
 #include <map>

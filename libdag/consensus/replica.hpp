@@ -115,11 +115,11 @@ struct Apply {
 struct Install {
   Snapshot snapshot;
 };
-/// It may take commands. When `Apply` of this term's noop comes, all acknowledged commands are applied.
+/// The replica may take commands. Once `Apply` of its noop comes, all acknowledged commands are applied.
 struct Lead {
   Term term = 0;
 };
-/// It leads no more: commands that it took and did not settle may be lost.
+/// The replica leads no more: commands that it took and did not settle may be lost.
 struct Follow {
   Term term = 0;
 };

@@ -122,7 +122,7 @@ class GatewayMachine {
 
   // News from cells.
   void on_led(RecordLed news, Instant now);
-  /// This node's copy of the record is not needed any more.
+  /// The record does not need this node's copy any more.
   void on_record_over(JobId job, Instant now);
   void on_settled(JobId job, client::TaskSettled settled);
   /// `settled` has its output as a reference to the disk; or none, if it was not written.

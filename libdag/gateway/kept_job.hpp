@@ -27,7 +27,7 @@ struct Following {
   bool refused = false;  ///< its submitter was told no: it will not start
 };
 
-/// This node leads the job.
+/// State of a job that this node leads.
 struct Leading {
   enum class Stage : std::uint8_t { starting, running } stage = Stage::starting;
 };
@@ -140,11 +140,11 @@ struct KeptJob {
   Over* ended() { return std::get_if<Over>(&state); }
   const Over* ended() const { return std::get_if<Over>(&state); }
   Over& must_have_ended();
-  /// This node comes to lead the job.
+  /// Begins to lead the job.
   void lead(bool has_begun);
   /// Another node leads it.
   void follow();
-  /// It begins to run. For a job that this node leads.
+  /// Begins to run the job. Only at its leader.
   void begin();
   /// The same.
   void end(JobPhase how, Instant now);

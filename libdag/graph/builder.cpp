@@ -76,7 +76,7 @@ void Builder::go_on() {
   if (!draft_.first_literal.empty()) draft_.first_literal.pop_back();
   if (index_->kinds_sealed) return;
   index_->kinds_sealed = true;
-  // They have other numbers now.
+  // Their numbers have changed.
   index_->plain_policies.fill(none);
   for (Index::Known& known : index_->known) known.kind = none;
   index_->policies.restart(draft_.policies);

@@ -110,7 +110,7 @@ bool conditions_fit(const Fragment& fragment) {
   return next == fragment.conditions.size();
 }
 
-/// They follow each other among the tasks.
+/// Checks that families follow each other among the tasks.
 bool families_fit(const Fragment& fragment) {
   std::uint64_t next = 0;
   for (const detail::FamilyDraft& family : fragment.families) {

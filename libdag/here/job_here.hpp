@@ -37,7 +37,7 @@ class JobHere {
   /// All but the options is kept by reference.
   JobHere(RunnerOptions options, std::shared_ptr<const JobPlan> plan, JobPorts& ports, RecordSink& records);
 
-  /// It is known here what the job is: messages wait until then.
+  /// To be called when the job is known here: messages wait until then.
   void open();
   Admission on_message(Life from, JobMessage message);
   void on_time(Instant now);

@@ -71,7 +71,7 @@ void JobRouter::on_assign(message::Assign&& assign) {
   const message::ShardHome& place = state_.homes[assign.shard];
   if (place.home != self_ || place.epoch != assign.epoch) return;
   if (const auto home = homes_.find(assign.shard); home != homes_.end()) {
-    if (assign.epoch <= home->second) return;  // It has begun already.
+    if (assign.epoch <= home->second) return;  // The home has begun already.
     end_home(assign.shard);
   }
   const std::uint32_t shard = assign.shard;

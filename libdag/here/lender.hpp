@@ -26,7 +26,7 @@ class Lender {
 
   void ask(const AskedForWork& asked, Instant now);
   /// Asks the machines, which have the effects, for the oldest question. False: nothing changed.
-  /// It ends: each call that returns true closes the question, or one home less is asked for it.
+  /// Why this ends: each call that returns true closes the question, or one home less is asked for it.
   bool answer(const HomesHere& homes, Runner& runner, Instant now);
   /// The tasks that the last `answer` gave away.
   std::optional<WorkLent> take_lent() { return std::exchange(lent_, std::nullopt); }

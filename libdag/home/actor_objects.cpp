@@ -137,7 +137,7 @@ bool ActorObjects::comes_along(std::uint32_t number) const {
 /// Calls that an object which comes back must see again.
 bool ActorObjects::to_replay(std::uint32_t actor, RowIndex call) const {
   if (rows_.is(call, flag::grown) && !rows_.has_ended(call))
-    return true;  // It returned; the task that it becomes has not ended yet.
+    return true;  // The call returned; the task that it becomes has not ended yet.
   if (rows_.word(call).outcome != Outcome::finished) return false;  // Its effect was undone.
   return rows_.table.kind_of(rows_.table[call]).call == CallKind::call ||
          groups_[calls_[actor].group].wanted.contains(call);

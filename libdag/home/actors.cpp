@@ -169,7 +169,7 @@ void Home::Impl::replicate_save(RowIndex row) {
   if (!record.has_output) return;
   // A save in the record is sent all the same: processes that write saves to disk need all of a group.
   const std::vector<Life> holders = record.value ? std::vector<Life>{} : holders_of(row);
-  if (!record.value && holders.empty()) return;  // It is lost, and nobody needs it for its own sake.
+  if (!record.value && holders.empty()) return;  // A lost save that nobody needs for its own sake.
   const std::vector<Life> lacking =
       record.value ? std::vector{state.cell} : lacks_copies(state, options.self, holders);
   if (lacking.empty()) return;

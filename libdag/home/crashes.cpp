@@ -60,10 +60,10 @@ bool Home::Impl::crashed_too_often(RowIndex row) const {
   return failed + times >= retry_of(row).attempts;
 }
 
-/// It took a process down, or may have.
+/// True: the task has crashed a process, or may have.
 bool Home::Impl::is_dangerous(RowIndex row) const { return crashes(row) > 0 || suspicions(row) > 0; }
 
-/// It may take a process down, and there are others than the one that has the record.
+/// True: the task may crash a process, and there are others than the process that has the record.
 bool Home::Impl::keeps_away_from_the_record(RowIndex row) const {
   return places.size() > 1 && runs(state.cell) && is_dangerous(row);
 }
@@ -103,7 +103,7 @@ void Home::Impl::on_crashes(const message::JobState* before) {
     if (row == no_row) continue;
     const Retry& retry = table.policy_of(table[row]).retry;
     if (has_ended(row)) {
-      // It was run again for its output or its actor's state, and that may go on for ever.
+      // The row ran again for its output or its actor's state, which may go on for ever.
       if (crashed.times > retry.attempts + 3) {
         return fail_job(
             {ErrorCode::process_crashed,

@@ -178,7 +178,7 @@ Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& resul
     if (call_before != no_row) look(call_before);
     return error;
   }
-  // It was to run, but its arguments are not complete.
+  // The row was to run, but its arguments are not complete.
   for (const detail::Argument& argument : table.fragment_of(table[row]).arguments_of(table[row].task)) {
     if (!is_input(argument.kind) || argument.kind == ArgumentKind::maybe) continue;
     for (std::uint32_t k = 0; k < argument.count; ++k) look(predecessors[argument.first + k]);

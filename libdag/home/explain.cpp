@@ -151,7 +151,7 @@ std::string Home::Impl::why_not_called(RowIndex row) const {
   return objects.is_busy(row) ? "waits for its job actor, which is busy" : "is held";
 }
 
-/// It failed, or a try of it did.
+/// True: the task failed, or a try of it did.
 bool Home::Impl::went_wrong(RowIndex row) const {
   if (word(row).state == RowState::ended && word(row).outcome == Outcome::failed) return true;
   const auto tried = tries.find(row);

@@ -32,7 +32,7 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     return;
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
-  // It cannot be made again, and outputs computed from it may have to be.
+  // The output cannot be made again, and outputs computed from it may have to be.
   if (options.several_processes && varies(row)) return;
   if (!lingers(row)) let_go(row);
 }

@@ -57,7 +57,7 @@ OutcomeRecord Home::Impl::record_of(RowIndex row, bool for_cell) {
     record.has_output = known.has_output || static_cast<bool>(blob);
     record.size_bytes = blob ? blob.size_bytes() : known.size_bytes;
     record.digest = known.digest;
-    // It may have been taken since this row ended by becoming another one; at the latest when that one is
+    // The value may have been taken since this row became another one; at the latest when that row is
     // sent.
     if (record.digest == 0 && known.owner != no_row) {
       if (const Fact* owned = fact(known.owner)) record.digest = owned->digest;

@@ -80,7 +80,7 @@ bool Home::Impl::named_only(RowIndex row) const {
   if (!simple(row)) return false;
   if (!options.several_processes || !table.kind_of(table[row]).returns) return true;
   if (is_save(row) && !borders.is_made(row)) return false;
-  // It cannot be made again.
+  // Its output cannot be made again.
   if (table.policy_of(table[row]).effects == Effects::at_most_once || varies(row)) return false;
   if (is(row, flag::known) || is(row, flag::kept)) return false;
   bool needed = false;

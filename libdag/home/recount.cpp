@@ -130,7 +130,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     // An unknown row was spawned by an attempt that does not count.
     if (row == no_row || is_planted(options.planted, PlantedInHome::tries_forgotten)) continue;
     tries[row].failed = tried.failed;
-    table.apply(row, Watched{});  // It is not for a lane alone: its kernel is told which try it is.
+    table.apply(row, Watched{});  // Not for a lane alone: its kernel is told which try it is.
   }
   for (const TaskId task : assign.started) {
     const RowIndex row = table.find(task);
@@ -195,7 +195,7 @@ void Home::Impl::on(Life from, const message::Report& report) {
                         word(row).state != RowState::running && word(row).state != RowState::ready;
     const bool excludes = row != no_row && !table[row].ghost && !is(row, flag::vanished) && is_exclusive(row);
     if (!useful && excludes) {
-      earlier.runs(row, from, running.name);  // It makes an output again, and cannot be ended.
+      earlier.runs(row, from, running.name);  // Makes an output again, and cannot be ended.
       continue;
     }
     if (!useful) {
@@ -309,7 +309,7 @@ bool Home::Impl::adopt(RowIndex row) {
   OutcomeRecord record = best->record;
   row_attempt_ended(row, record, best->from, lent.word.attempt, std::nullopt);
   if (record.outcome !=
-      Outcome::finished) {  // It spawned too much, and the home before this one did not hear.
+      Outcome::finished) {  // The task spawned too much, and the home before this one did not hear.
     for (const Offer& offer : offered) {
       if (!offer.running && offer.record.attempt == record.attempt) release(offer.from, record.name());
     }

@@ -20,13 +20,13 @@ class SpawnedAhead {
 
   // ---- Parts, by their number in the table
   void add(std::uint32_t part, SpawnLoad load) { load_ += parts_[part] = load; }
-  /// It is in the Outcomes of that number.
+  /// The part is in the Outcomes of that number.
   void told(std::uint32_t part, std::uint64_t outcomes) { told_.emplace_back(outcomes, part); }
   /// The record has the Outcomes up to that number.
   void recorded(std::uint64_t outcomes) {
     for (; !told_.empty() && told_.front().first <= outcomes; told_.pop_front()) forget(told_.front().second);
   }
-  /// It is in flight no more: the record has it, or it has vanished.
+  /// The part is in flight no more: the record has it, or it has vanished.
   void forget(std::uint32_t part) {
     const auto found = parts_.find(part);
     if (found == parts_.end()) return;

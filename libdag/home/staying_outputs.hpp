@@ -19,7 +19,7 @@ namespace dag {
 
 class StayingOutputs {
  public:
-  /// This many stay, whatever their size.
+  /// Number of outputs that stay, whatever their size.
   static constexpr std::size_t released_max = 4096;
   /// An output that was made again stays this long after it was last asked for.
   static constexpr Duration made_again_for = std::chrono::seconds(10);

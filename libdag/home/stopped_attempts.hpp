@@ -28,7 +28,7 @@ class StoppedAttempts {
   /// True: one of the row's may still run at one of `lives`, which are sorted.
   bool holds(RowIndex row, const std::vector<Life>& lives, Instant now) const;
   bool has_any(RowIndex row) const { return stopping_.contains(row); }
-  /// It has ended. True: it was the last of its row.
+  /// Notes the end of an attempt. True: no stopped attempt of its row is left.
   bool ended(RowIndex row, Life runner, AttemptId id);
   /// Forgets those that ran at other lives than these, which are sorted. Returns their rows.
   std::vector<RowIndex> lives_left(const std::vector<Life>& lives);

@@ -88,7 +88,7 @@ class HostMachine {
   void on_keeper_down(Life keeper, Instant now);
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
-  /// This node ends.
+  /// Stops all processes, since the node ends.
   void stop_all();
   bool empty() const { return workers_.empty(); }
 

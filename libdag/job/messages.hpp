@@ -400,7 +400,7 @@ struct Return {
   std::string why;
   std::optional<Life> thief = std::nullopt;  ///< the asker that gets it
 };
-/// These outputs (and their records) will never be needed again.
+/// Releases outputs (and their records) that will never be needed again.
 struct Release {
   static constexpr MessageKind kind{"Release", Recipient::runner};
   JobId job;
@@ -479,10 +479,10 @@ struct PredecessorEnded {
   OutcomeRecord record;  ///< without spawned tasks
   std::vector<Life> holders;
 };
-/// These rows of shard `from` have not ended after all, in spite of earlier news: by a former home, which is
-/// gone and had not recorded their ends, or by this one, when their predecessors came to something else. They
-/// will end by other attempts, never again by the former ones. So all that rests on the former ends starts
-/// anew. `change` is counted as in PredecessorEnded.
+/// Withdraws ends of rows of shard `from`. The rows have not ended, in spite of earlier news: by a former
+/// home, which is gone and had not recorded their ends, or by this one, when their predecessors came to
+/// something else. They will end by other attempts, never again by the former ones. So all that rests on the
+/// former ends starts anew. `change` is counted as in PredecessorEnded.
 struct NotEnded {
   static constexpr MessageKind kind{"NotEnded", Recipient::home};
   JobId job;
@@ -516,7 +516,7 @@ struct Need {
   /// Only a client asks: a released output is not recomputed for it.
   bool for_client = false;
 };
-/// It lies here; or (`lost`) it cannot be made any more.
+/// The output lies here; or (`lost`) it cannot be made any more.
 struct Located {
   static constexpr MessageKind kind{"Located", Recipient::runner};
   JobId job;

@@ -50,7 +50,7 @@ void GraphPartWriter::task(std::string_view name) {
 
 void GraphPartWriter::waits_for(std::uint32_t place, std::uint8_t kind, bool data) {
   if (part_.packed.size() >= packed_bytes_max) {
-    // It is told of again in the next part.
+    // The next part repeats it.
     finish();
     part_first_ = {first_.origin, first_.index + count_ - 1};
     begin();

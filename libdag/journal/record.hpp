@@ -154,7 +154,7 @@ struct RolledBack {
   std::string why;
   bool operator==(const RolledBack&) const = default;
 };
-/// That object exists again.
+/// The job actor's object exists again.
 struct Restored {
   bool operator==(const Restored&) const = default;
 };

@@ -10,7 +10,7 @@ struct Codec<Duration> {
   static Duration decode(Reader& reader) { return Duration(dag::decode<Duration::rep>(reader)); }
 };
 
-/// It is the last part of its record: of a job that retries no other, as in older ones, it ends before that.
+/// The last part of its record. Absent in older records, and in those of a job that retries no other.
 template <>
 struct Codec<recorded::JobBegan> {
   static void encode(Writer& writer, const recorded::JobBegan& began) {
@@ -31,7 +31,7 @@ struct Codec<recorded::JobBegan> {
   }
 };
 
-/// It is the last part of its record, and older ones end before the number.
+/// The last part of its record. Older records end before the number.
 template <>
 struct Codec<recorded::Said> {
   static void encode(Writer& writer, const recorded::Said& said) {

@@ -21,7 +21,7 @@ class JobStory {
  public:
   /// Takes any record of the job; only TasksKnown and Settled change anything.
   void add(const Record& record);
-  /// That many tasks of this name finished, in time as far as is known.
+  /// Counts `tasks` of this name as finished, in time as far as is known.
   void add_finished(const std::string& name, std::uint64_t tasks);
   JobDetails details() const;
   TaskCounts counts() const;

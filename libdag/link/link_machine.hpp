@@ -22,16 +22,16 @@
 // names other lives is refused. Nothing is lost: a batch leaves the sender's hands only when the receiver has
 // said that it holds it, and the receiver never forgets what it holds.
 //
-// It goes on: let the carrier lose frames, but not all frames for ever, and let the receiver handle what it
-// gets. If anything is unacknowledged or waits for credit, then probes are sent until one arrives. Its
-// answer, or a later one, arrives, and it (a) acknowledges, or (b) names what is missing, which is then
-// repeated, or (c) gives credit. So something moves. Credit that a lost frame carried is carried by every
-// later one again.
+// Why a link makes progress: let the carrier lose frames, but not all frames for ever, and let the receiver
+// handle what it gets. If anything is unacknowledged or waits for credit, then probes are sent until one
+// arrives. Its answer, or a later one, arrives, and it (a) acknowledges, or (b) names what is missing, which
+// is then repeated, or (c) gives credit. So something moves. Credit that a lost frame carried is carried by
+// every later one again.
 //
-// It ends: bare frames are answered only when they probe, and probes are sent only while something is
-// unacknowledged or waits for credit. Once producers stop, each repeat or probe answered moves the window,
-// until it is empty; the last delayed acknowledgement leaves and is not answered. Then nothing is in flight
-// and `due()` is empty.
+// Why a link falls silent: bare frames are answered only when they probe, and probes are sent only while
+// something is unacknowledged or waits for credit. Once producers stop, each repeat or probe answered moves
+// the window, until it is empty; the last delayed acknowledgement leaves and is not answered. Then nothing is
+// in flight and `due()` is empty.
 //
 // Memory: outbox + 64 frames (or the credit) going out, one window coming in. A peer that never acknowledges
 // costs that, and one small frame per `probe_after_max`.

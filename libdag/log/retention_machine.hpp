@@ -7,8 +7,8 @@
 // that rewriting is never most of the disk's work: a job is rewritten at most once while the log grows by
 // that much, so at least as many bytes come from jobs.
 //
-// It ends: a rewritten job needs nothing of the oldest segment any more. No job waits for long: further jobs
-// are rewritten when the last are on the disk, and these are a batch, or a large job.
+// Why this ends: a rewritten job needs nothing of the oldest segment any more. No job waits for long: further
+// jobs are rewritten when the last are on the disk, and these are a batch, or a large job.
 
 #include <map>
 #include <optional>

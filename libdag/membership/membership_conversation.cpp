@@ -52,7 +52,7 @@ MembershipEffects MembershipMachine::on_message(Life from, const MembershipMessa
 }
 
 void MembershipMachine::tell_the_dead(Life from, const Member& known, const MembershipMessage& message) {
-  if (known.claim.life == from && known.claim.state == MemberState::left) return;  // It knows.
+  if (known.claim.life == from && known.claim.state == MemberState::left) return;  // The member knows.
   const auto up = static_cast<std::uint32_t>(table_.up_count() + 1);
   if (const auto* obituary = std::get_if<membership::Obituary>(&message)) {
     const bool we_yield =

@@ -64,7 +64,7 @@ class MembershipMachine {
   const std::map<ProcessId, Member>& members() const { return table_.all(); }
   std::size_t up_count() const { return table_.up_count(); }
   bool is_fresh() const { return !stale_; }
-  /// This life has ended: it left, or must come back as another.
+  /// The machine's own life has ended: it left, or must come back as another.
   bool is_over() const { return over_; }
   std::int64_t patience_multiplier() const { return health_.multiplier(); }
 

@@ -402,7 +402,7 @@ class ByteStreams::Sockets {
   bool accepts_ = true;
   mutable std::mutex lent_mutex_;
   std::map<StreamToken, Blob> lent_;
-  std::list<Caller> callers_;  // They and lenders point into themselves.
+  std::list<Caller> callers_;  // Callers and lenders point into themselves.
   std::map<Address, Lender> lenders_;
   std::vector<std::pair<Fetched, Blob>> done_;
   std::vector<pollfd> items_;

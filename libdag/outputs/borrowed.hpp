@@ -23,7 +23,7 @@ class Borrowed {
   /// the bytes any more: the owner may then overwrite them. value_invalid and ring_unavailable: the bytes
   /// cannot be opened, or differ from their description.
   Result<Blob> open(Life owner, const ring::SharedBytes& where, std::function<void()> given_back);
-  /// That life is over: its segments are unmapped when no Blob refers to them.
+  /// Ends a life: its segments are unmapped when no Blob refers to them.
   void forget(Life owner);
 
   std::size_t mapped() const { return mapped_.size(); }

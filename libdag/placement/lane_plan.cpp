@@ -17,7 +17,7 @@ std::vector<PlannedLane> plan_lanes(const Topology& topology, const LanePlanRequ
   const std::uint64_t last = count * (request.node_index + std::uint64_t{1}) / request.node_count;
   const std::uint64_t share = last - first;
   const std::uint64_t wanted = request.lanes == 0 ? share : request.lanes;
-  if (wanted > share) return std::vector<PlannedLane>(wanted);  // They share cores, so no lane spins.
+  if (wanted > share) return std::vector<PlannedLane>(wanted);  // Lanes share cores, so none spins.
   std::vector<PlannedLane> plan;
   for (std::uint64_t lane = 0; lane < wanted; ++lane) {
     plan.push_back({cores[first + lane].front(), true});

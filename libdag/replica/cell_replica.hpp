@@ -73,7 +73,7 @@ struct WriteToLog {
   std::uint64_t number = 0;
   consensus::StoredChange change;
 };
-/// It leads now, and answers clients; or it does not any more, and they have to ask another node.
+/// The replica leads now, and answers clients; or leads no more, and clients have to ask another node.
 struct LeadsNow {
   bool leads = false;
 };
@@ -106,7 +106,7 @@ class CellReplica {
   void on_life_down(Life life, Instant now, const LifeEnd& how = {});
   /// `alive` can hold copies; `leaving` are there, too. If this process leaves, it hands leadership over.
   void on_seats(std::vector<consensus::Candidate> alive, std::vector<consensus::Seat> leaving, Instant now);
-  /// It writes nothing until there is room, and should not lead.
+  /// The replica writes nothing until there is room, and should not lead.
   void on_disk_full(bool full, Instant now);
   /// The node has too much in memory that waits for the disk: messages to the cell stay out of the log until
   /// this is called again. They wait here, a message for each home.

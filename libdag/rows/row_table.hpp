@@ -32,13 +32,13 @@ struct Row {
   [[no_unique_address]] OutputSlot output;  // `part` lies in what it leaves over.
   std::uint32_t part = 0;                   ///< number of the part that the row comes from
   std::uint32_t task = 0;                   ///< its index in the part's fragment
-  // These three are set with the row and stay; the others have their own bytes, because threads change them.
+  // Three fields are set with the row and stay; the others have their own bytes, because threads change them.
   /// Stands for a task of another shard, so that an edge from it looks like any other. Never run here.
   bool ghost : 1 = false;
   /// The home's decision on its end is waited for: by rows behind weak edges, or, if no row is behind it, by
   /// a client.
   bool home_waits : 1 = false;
-  /// It has successors in other shards.
+  /// The row has successors in other shards.
   bool awaited : 1 = false;
   /// A lane that ran it may end it and satisfy its local strong edges by itself. Otherwise the home ends it.
   bool ends_by_itself = false;

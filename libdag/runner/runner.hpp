@@ -78,7 +78,7 @@ struct TakeDigest {
   OutputName name;
   Blob bytes;
 };
-/// This process has to end now: other processes may soon run its exclusive tasks again.
+/// Ends this process now: other processes may soon run its exclusive tasks again.
 struct LeaseLost {
   TaskId task;  ///< one of those tasks
 };
@@ -94,7 +94,7 @@ class Runner {
   void on_message(Life from, const JobMessage& message, Instant now);
   /// The end of an attempt. False: the runner did not start it (then a home did).
   bool on_ended(dag::Ended ended, Instant now);
-  /// This attempt waits for a lane, and may be taken from it for a process that asked for work.
+  /// The attempt waits for a lane, and may be given to a process that asked for work.
   bool may_give(const OutputName& attempt) const;
   /// An attempt that may, and was taken: its home hands it to the thief. `on_ended` does not come for it.
   void give(const OutputName& attempt, Life thief);
@@ -209,7 +209,7 @@ class Runner {
   message::JobState state_;
   std::map<OutputName, Held> held_;
   std::map<OutputName, Taken> attempts_;
-  /// That were told to stop, and whose kernels may run on: their homes are told when they have returned.
+  /// Stopped attempts whose kernels may run on: their homes are told when the kernels have returned.
   std::map<OutputName, Stopping> stopping_;
   std::map<OutputName, Sought> sought_;
   /// Attempts ever taken, by the shard and epoch that issued them: forgotten with the epoch.

@@ -33,7 +33,7 @@ Fragment fragment_of(const std::vector<TaskId>& tasks, const std::vector<JobGrap
     data[index_of(edge.to)] += edge.data ? 1 : 0;
   }
   for (std::size_t i = 0; i < tasks.size(); ++i) fragment.first_edge[i + 1] += fragment.first_edge[i];
-  // These come first, so that tasks differ in nothing but their number.
+  // Data edges come first, so that tasks differ in nothing but their number.
   std::vector<std::uint32_t> next_data(fragment.first_edge.begin(), fragment.first_edge.end() - 1), next;
   for (std::size_t i = 0; i < tasks.size(); ++i) next.push_back(next_data[i] + data[i]);
   fragment.edges.resize(edges.size());

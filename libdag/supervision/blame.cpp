@@ -30,7 +30,7 @@ std::vector<Charge> charges(ProcessEnd end, std::optional<std::uint32_t> guilty_
     } else if (found) {
       if (attempt.lane == *guilty_lane) charge.exit = Exit::failed;
     } else if (somebodys_fault && running.size() == 1 && end != ProcessEnd::killed) {
-      charge.exit = Exit::failed;  // It was the only attempt.
+      charge.exit = Exit::failed;  // The only attempt.
     } else if (somebodys_fault) {
       charge.suspect = true;
       if (attempt.suspected >= suspicions_free) charge.exit = Exit::failed;

@@ -52,7 +52,7 @@ struct Charge {
   TaskId task;
   AttemptId attempt;
   Exit exit = Exit::lost;
-  /// It may have been this attempt: the caller counts that, and the task's next attempt runs alone.
+  /// Suspects this attempt: the caller counts that, and the task's next attempt runs alone.
   bool suspect = false;
   bool operator==(const Charge&) const = default;
 };

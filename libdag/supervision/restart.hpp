@@ -18,7 +18,7 @@ namespace dag {
 
 /// How a child ended.
 enum class Exit : std::uint8_t {
-  finished,   ///< It did its work.
+  finished,   ///< Has done its work.
   failed,     ///< Its own fault, as far as is known: charged.
   lost,       ///< Its lane, process or node went down under it: never charged (promise P7).
   cancelled,  ///< We stopped it.

@@ -1,5 +1,5 @@
 #pragma once
-// This process's limits of open files and of processes, as they are now.
+// Limits of open files and of processes of this process, as they are now.
 
 #include <cstdint>
 #include <string>

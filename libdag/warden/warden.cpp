@@ -219,7 +219,7 @@ Started start(const Call& call) {
       started.failed = report.value;
     }
   }
-  if (started.process == 0 && started.failed == 0) started.failed = ECHILD;  // It was killed at once.
+  if (started.process == 0 && started.failed == 0) started.failed = ECHILD;  // Killed at once.
   return started;
 }
 

@@ -26,7 +26,7 @@ struct Call {
   int input = -1, output = -1, errors = -1;  ///< -1: ours
   /// Our files that it inherits, under the same numbers.
   std::vector<int> inherits = {};
-  /// It inherits none of our other files, even without close-on-exec.
+  /// The process inherits none of our other files, even without close-on-exec.
   bool only_these_files = false;
   /// An error at the start is written to its stderr, as a shell does.
   bool says_why_it_did_not_start = true;

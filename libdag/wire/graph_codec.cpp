@@ -211,8 +211,8 @@ WrittenTasks read_tasks(schema::Graph::Reader from, Reading& reading) {
   return tasks;
 }
 
-/// Those from `first` up to `end`, behind the tasks that the graph has. It has no ends of the last one's
-/// edges and literals yet.
+/// The families from `first` up to `end`, behind the tasks that the graph has. It has no ends of the last
+/// one's edges and literals yet.
 void append(Fragment& graph, const WrittenTasks& tasks, std::size_t first, std::size_t end) {
   const bool literals = !tasks.first_literal.empty() || !graph.first_literal.empty();
   if (literals && graph.first_literal.empty()) graph.first_literal.assign(graph.size(), 0);

@@ -23,7 +23,7 @@ class DataDirectory {
   DataDirectory& operator=(DataDirectory&&) = delete;
   ~DataDirectory();
 
-  /// This start's life: its incarnation is higher than that of any start before, also on the disk.
+  /// The life of this start: its incarnation is higher than that of any start before, also on the disk.
   Life life() const { return life_; }
   /// The disk has no room to record this start; the next one may learn of it from other nodes.
   bool was_full() const { return was_full_; }

@@ -29,7 +29,7 @@ class Files {
 
   virtual bool rename(const std::string& from, const std::string& to);
   virtual bool remove(const std::string& name);
-  /// It may be there already.
+  /// The directory may be there already.
   virtual bool make_directory(const std::string& name);
   virtual bool sync_directory(const std::string& name);
 

@@ -52,7 +52,7 @@ bool has_room(const std::string& directory, std::uint64_t bytes, std::uint64_t k
 
 Result<Blob> on_disk(const std::string& directory, const Blob& bytes, std::uint64_t kept_free_bytes) {
   const std::size_t size = bytes.size_bytes();
-  if (size <= Blob::inline_bytes_max) return bytes;  // It takes no memory of its own.
+  if (size <= Blob::inline_bytes_max) return bytes;  // Inline bytes take no memory of their own.
   const auto full = [&](const std::string& why) {
     return Error{
         ErrorCode::disk_full,

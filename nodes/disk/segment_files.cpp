@@ -80,7 +80,7 @@ Result<std::unique_ptr<SegmentFiles>> SegmentFiles::open(const std::filesystem::
       if (entry.file_size(gone) == options.segment_bytes) {
         files->spares_.push_back(entry.path());
       } else {
-        changes.remove(entry.path().string());  // It was being made.
+        changes.remove(entry.path().string());  // A file that was being made.
       }
     }
   }

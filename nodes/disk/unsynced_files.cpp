@@ -166,7 +166,7 @@ bool UnsyncedFiles::let_go(const OwnedFile& file, Held& held) {
 }
 
 bool UnsyncedFiles::sync(const OwnedFile& file) {
-  // It takes its time, in which the power may fail.
+  // A sync takes its time, in which the power may fail.
   if (!Files::sync(file)) return false;
   const std::lock_guard lock(mutex_);
   return let_go(file, held_[inode_of(file)]);

@@ -17,7 +17,7 @@ namespace {
 /// A browser waits; `dag` has more patience.
 constexpr Duration node_answers_within = std::chrono::seconds(2);
 
-// These are cut where they are made.
+// Longer lists are cut where they are made.
 static_assert(detail::links_seen_max <= rows_in_event_max);
 static_assert(JobStory::tasks_max <= rows_in_event_max && JobStory::classes_max <= rows_in_event_max);
 
@@ -35,7 +35,7 @@ std::vector<const NodeInfo*> to_be_seen(const std::vector<NodeInfo>& nodes) {
     return node->state != MemberState::alive || !node->not_ready.empty();
   });
   chosen.resize(std::min(chosen.size(), rows_in_event_max));
-  std::sort(chosen.begin(), chosen.end());  // They lie in one vector.
+  std::sort(chosen.begin(), chosen.end());  // All point into one vector.
   return chosen;
 }
 

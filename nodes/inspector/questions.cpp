@@ -266,7 +266,7 @@ std::string Questions::logs(JobId job, const web::HttpRequest& request) {
     if (line.gap) {
       followed.gaps.push_back((line.place.empty() ? "" : line.place + ": ") + line.text);
       if (followed.gaps.size() > log_gaps_max) followed.gaps.pop_front();
-      if (line.unix_ns == 0) continue;  // It has no place among the lines.
+      if (line.unix_ns == 0) continue;  // Without a time, no place among the lines.
     }
     followed.newest.push_back(std::move(line));
     if (followed.newest.size() <= lines_max) continue;

@@ -1,7 +1,7 @@
 #pragma once
 // Questions about one job in depth: why its tasks wait, what its lanes did, where its time went, its events.
-// They read the journals of all nodes, which takes a while: one question after the other, on a thread of its
-// own.
+// Questions read the journals of all nodes, which takes a while: one question after the other, on a thread of
+// its own.
 
 #include <atomic>
 #include <condition_variable>

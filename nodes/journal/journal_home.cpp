@@ -16,7 +16,7 @@ Result<JournalHome> JournalHome::open(const std::string& state_directory, Files&
     return Error{ErrorCode::configuration_invalid, "there is no journal in " + directory + ": " + why,
                  "set state_dir to a directory of this node's own, or data"};
   };
-  // It is a data directory, too: what lies there is not ours to remove.
+  // A data directory, too: its files are not ours to remove.
   if (std::filesystem::exists(state_directory + "/node", none))
     return cannot("it is the journal of a data directory");
   if (!files.make_directories(directory)) return cannot(strerror(errno));

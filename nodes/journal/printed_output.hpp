@@ -19,7 +19,7 @@ class PrintedOutput {
   static constexpr std::size_t take_bytes_max = std::size_t{256} << 10;
   /// A reader that is further behind than this skips older output.
   static constexpr std::uint64_t behind_bytes_max = std::uint64_t{8} << 20;
-  /// This much read output stays in the file, or up to twice as much; the disk gets the rest back.
+  /// Bytes of read output that stay in the file, up to twice as many; the disk gets the rest back.
   static constexpr std::uint64_t kept_bytes = std::uint64_t{16} << 20;
 
   /// A file that cannot be opened says nothing.

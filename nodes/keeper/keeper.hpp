@@ -1,6 +1,6 @@
 #pragma once
 // A node of a shared cluster, what `dagd` is: cells, membership, clients, and the worker processes of jobs.
-// It runs no user code and decodes no user value.
+// A keeper runs no user code and decodes no user value.
 
 #include <atomic>
 #include <condition_variable>
@@ -49,7 +49,7 @@ struct KeeperOptions {
   SpawnCredit spawn_credit = {};
   /// How long a worker process that has served a job waits for the next one of its Session.
   Duration keep_warm = WorkerDefaults{}.keep_warm;
-  /// This node's part of the host's cores.
+  /// The node's part of the host's cores.
   CoreShare share;
   std::string log_level = "warn";
   /// For the output of worker processes; made when it is not there. Empty: they share this process's stderr.
@@ -83,7 +83,7 @@ class Keeper {
   std::optional<Incarnation> come_back_as();
   /// Waits until this many nodes, this one included, are up; false when they are not in time.
   bool wait_for_nodes(std::size_t count, Duration limit);
-  /// This node ends with that node: without an error when that one said goodbye, else with cluster_lost.
+  /// Ends this node with that node: without an error when that one said goodbye, else with cluster_lost.
   void end_with(ProcessId node) { ends_with_.store(static_cast<std::int64_t>(node.value)); }
   /// From any thread; not from a signal handler.
   void stop();

@@ -19,7 +19,7 @@ struct CoreShare {
   std::uint32_t size = 1;
 };
 
-/// This process's share of `bytes` of this host's memory: processes share memory as they share
+/// The share of this process in `bytes` of the host's memory: processes share memory as they share
 /// cores.
 constexpr std::uint64_t share_of(std::uint64_t bytes, CoreShare share) { return bytes / share.size; }
 

@@ -48,7 +48,7 @@ class HandOvers {
   std::optional<message::Data> on_streamed(Life owner, std::uint64_t number, std::optional<Blob> bytes);
   void give_back(Life owner, std::uint64_t number);
 
-  /// That life is over, or reads no output of ours any more.
+  /// Ends a life, or its reading of outputs of ours.
   void end(Life life);
 
  private:

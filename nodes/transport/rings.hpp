@@ -25,7 +25,7 @@ class Rings {
   void on_message(Life from, RingMessage message);
   /// Lanes here and there use the ring: so each process can open memory that the other names.
   bool up(Life peer) const;
-  /// That life is over, or no member of ours any more.
+  /// Drops a life that is over, or no member of ours any more.
   void end(Life peer);
   /// Closes broken rings. Lanes see that at once and go the other way; here it is only said.
   void look();

@@ -139,7 +139,7 @@ class Transport {
   /// Returns the callback for when an output of that life is not read here any more; valid after this
   /// transport is gone.
   std::function<void()> hands_back(Life owner, std::uint64_t number) const;
-  /// That life is over: messages that wait for it are dropped.
+  /// Ends a life: messages that wait for it are dropped.
   void member_down(Life life);
   /// Nothing more is expected of that life, nor sent to it; should it speak again, it is a stranger.
   void forget(Life life);

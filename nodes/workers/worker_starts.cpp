@@ -65,7 +65,7 @@ bool WorkerProcesses::hand_over(Process process, const Order& order) {
   Prepared prepared;
   if (!prepare(order, prepared)) {
     keep_warm(std::move(process));
-    return true;  // That was said.
+    return true;  // Already reported.
   }
   if (!hand_seat(process.door.number(), prepared.seat, prepared.output.number())) {
     undo(order, prepared);

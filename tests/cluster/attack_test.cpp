@@ -131,7 +131,7 @@ TEST_CASE("tasks that spawn without end stand still soon after their cancel") {
   nodes.kill_all();
 }
 
-// It had spawned until memory ran out, and did not hear that it was cancelled.
+// The task had spawned until memory ran out, and did not hear that it was cancelled.
 TEST_CASE("a kernel that spawns without end ends with its cancel") {
   dag::test::TemporaryDirectory directory;
   const std::string file = (directory.path() / "runs").string();

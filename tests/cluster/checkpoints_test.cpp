@@ -191,7 +191,7 @@ TEST_CASE("a long task goes on from what it saved, when its process is killed an
   REQUIRE(job.out().rfind(begin, 0) == 0);
   // Each attempt got a quarter further before it was lost, and saved that.
   CHECK(std::stoi(job.out().substr(begin.size())) > steps / 4);
-  // That is told afterwards, by the nodes that are left.
+  // The nodes that are left tell that afterwards.
   Process history(cluster::at(nodes, {bin("dag"), "history", "last"}, left));
   CHECK(history.ends() == 0);
   CHECK_THAT(history.out(), Catch::Contains("  saved ") && Catch::Contains("  restored"));

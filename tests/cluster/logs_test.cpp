@@ -85,7 +85,7 @@ TEST_CASE(
     }
   }
   CHECK(with_task == 21);
-  // It is no part of what happened.
+  // Logs are no events.
   CHECK_THAT(said(nodes, {"history", "1"}), !Catch::Contains("printed by greet"));
 
   std::vector<std::string> words{bin("dag"), "logs", "1", "--from"};

@@ -136,7 +136,7 @@ TEST_CASE("a node that keeps jobs on its disk goes on with them alone, and with 
   const std::optional<int> status = end.ends();
   INFO(end.out() + end.err());
   CHECK(status.value_or(-1) == 0);
-  CHECK(told.ends() == 0);  // It waited for the only node to come back.
+  CHECK(told.ends() == 0);  // The client waited for the only node to come back.
   CHECK_THAT(told.out(), Catch::Contains("sum 190\n"));
   CHECK(entered_in(running.ledger).size() == 200);
   nodes.kill_all();  // job1's end may be all that is left of it: its client might ask for outputs.

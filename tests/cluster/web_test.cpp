@@ -209,7 +209,7 @@ TEST_CASE("who watches hears of what changes, and of a node that was killed") {
     return std::none_of(cluster["nodes"].begin(), cluster["nodes"].end(),
                         [](const json& node) { return node["node"] == "n2" && node["state"] == "alive"; });
   });
-  // It goes on, and ends while it is watched.
+  // The job goes on, and ends while it is watched.
   running.gate.open();
   events.next("job", [](const json& job) { return job["phase"] == "finished"; });
   running.check_end();

@@ -31,7 +31,7 @@ class Oracle {
   /// `parent_value`: of the attempt that spawned this graph; see `instantiated`.
   explicit Oracle(const RandomGraph& graph, std::optional<std::uint64_t> parent_value = std::nullopt)
       : graph_(graph), fragment_(graph.fragment), parent_value_(parent_value), in_edges_(fragment_.size()) {
-    // It must not rely on how edges are sorted, only on the order of edges that lead to one task.
+    // Relies only on the order of edges that lead to one task, not on how edges are sorted.
     fragment_.each_edge([&](const detail::Edge& edge, std::uint32_t place) {
       in_edges_[edge.successor].push_back({edge, place});
     });

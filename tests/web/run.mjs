@@ -1,7 +1,7 @@
 // Runs the browser tests against real nodes: `node tests/web/run.mjs [PART OF A NAME]...`, those whose name
 // contains one of the parts. Exit status 77: they cannot run here, and what is missing is said.
 //
-// It wants DAG_BIN, the folder of the built programs. DAG_CHROMIUM names a browser, DAG_SCREENSHOTS a folder
+// Needs DAG_BIN, the folder of the built programs. DAG_CHROMIUM names a browser, DAG_SCREENSHOTS a folder
 // that gets pictures of all pages.
 
 import { existsSync } from 'node:fs';

@@ -95,7 +95,7 @@ double bare_wakes(double count, double seconds) {
 /// `durable`: each keeps its jobs on a disk, as `dag up --data` makes them.
 Row idle_nodes(Settings& settings, const std::string& name, bool durable, double seconds) {
   const Cluster cluster(3, 3, durable);
-  pause(settings.quick ? 0.1 : 2);  // They have met by then.
+  pause(settings.quick ? 0.1 : 2);  // The nodes have met by then.
   Row row{name, "% of a core", {{std::string(libdag), {}}, {std::string(floor_runner), {}}}};
   for (int repetition = 1; repetition <= settings.repetitions; ++repetition) {
     settings.say(name + ", repetition " + std::to_string(repetition) + " of " +

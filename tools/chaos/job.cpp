@@ -84,7 +84,7 @@ Mark run(dag::Context& context, std::uint64_t seed, std::uint64_t task, std::uin
   return mark;
 }
 
-/// That a cluster takes no job while it has no majority is an honest answer.
+/// An honest answer: a cluster without a majority takes no job.
 dag::Job submit(dag::Session& session, const dag::Graph& graph) {
   try {
     return session.submit(graph);

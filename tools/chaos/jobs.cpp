@@ -168,7 +168,7 @@ void Jobs::end() {
   }
   results_ += job_->said.settled.size();
   unknown_ += job_->said.unknown.size();
-  waits_.clear();  // It ended before there was another.
+  waits_.clear();  // The wait ended before there was another.
   job_.reset();
 }
 

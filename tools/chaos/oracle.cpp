@@ -59,7 +59,7 @@ std::vector<std::string> check(std::uint64_t seed, const std::vector<TaskPlan>& 
     if (kind == Kind::at_most_once && entries[task] > 1) wrong.push_back("ran twice: " + name);
     const auto found = said.settled.find(task);
     if (found == said.settled.end()) {
-      // It is unknown whether an interrupted effect took place.
+      // Nobody knows whether an interrupted effect took place.
       const auto why = said.unknown.find(task);
       if (kind != Kind::at_most_once || why == said.unknown.end())
         wrong.push_back("lost: " + name + (why == said.unknown.end() ? "" : ": " + why->second));

@@ -50,7 +50,7 @@ std::optional<double> seconds_of(std::string_view text) {
       text.remove_prefix(size);
     }
   }
-  // Neither is true of what is no number.
+  // A NaN fails both comparisons.
   return seconds >= 0 && seconds <= duration_max_seconds ? std::optional(seconds) : std::nullopt;
 }
 

@@ -189,11 +189,11 @@ rules() {
   ' "$@"
 }
 
-# A comment that begins with one of these words makes the reader look for its subject.
+# A comment that begins with one of these words makes the reader look for its subject. Pronouns do so, too.
 riddles() {
   find "$@" -name node_modules -prune -o -type f -regex '.*\.\(cpp\|hpp\|capnp\|tsx?\|mjs\)' \
-       -exec grep -HnE '//+<?[[:space:]]*(What|Of|Who|One)\b' {} + |
-    sed -E 's/^([^:]*:[0-9]+):.*/\1: a comment that begins with What, Of, Who or One is banned, use the noun that it is about or a verb/'
+       -exec grep -HnE '//+<?[[:space:]]*(What|Of|Who|One|It|They|This|That|These|Those)\b' {} + |
+    sed -E 's/^([^:]*:[0-9]+):.*/\1: a comment that begins with What, Of, Who, One or a pronoun is banned, use the noun that it is about or a verb/'
 }
 
 check() {
@@ -238,7 +238,7 @@ END
     '/* std::thread' '   std::mutex' '*/ int operand(int grand(int));' 'int strand(int);' \
     'namespace dag {' 'namespace {' 'struct Own {' '};' '}  // namespace' 'namespace inner {' 'int x;' '}' 'void f(int x,' '       int y) {' '}' \
     'struct Taken {' '};' '}  // namespace dag'
-  plant libdag/base/clean.cpp '// Whatever, Once, Often' 'int what;  ///< its sum'
+  plant libdag/base/clean.cpp '// Whatever, Once, Often' '// Items, Thisbe, Thatcher' 'int what;  ///< its sum'
   plant libdag/graph/clean.cpp '#include "libdag/graph/graph.hpp"' '#include "libdag/base/ids.hpp"' \
     'namespace dag {' 'struct Taken;' 'namespace {' 'struct Own {' '};' '}  // namespace' '}  // namespace dag' \
     'namespace dag::graph {' 'struct Taken {' '};' '}  // namespace dag::graph'
@@ -326,6 +326,12 @@ END
   expect 'a comment that begins with What'              nodes/web/a.ts '  // What the page shows.'
   expect 'a comment that begins with What'              nodes/web/a.tsx '// What the page shows.'
   expect 'a comment that begins with What'              tests/web/a.mjs '// What the page shows.'
+  expect 'or a pronoun is banned'                       libdag/base/a.hpp '/// It runs.'
+  expect 'or a pronoun is banned'                       actors/a.cpp 'int sum;  // They are added.'
+  expect 'or a pronoun is banned'                       nodes/a.cpp '// This node.'
+  expect 'or a pronoun is banned'                       tools/dag/a.cpp '// That is so.'
+  expect 'or a pronoun is banned'                       tests/unit/a.cpp '//These are.'
+  expect 'or a pronoun is banned'                       examples/a.cpp '  ///< Those of the row.'
 
   sed -i 's/dag_folder(libdag\/graph  USES base)/dag_folder(libdag\/graph USES base client)/' "$home/CMakeLists.txt"
   found=$("$script" "$home" || true)

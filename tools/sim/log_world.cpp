@@ -339,7 +339,7 @@ void LogWorld::submit(std::uint32_t number) {
     return;
   }
   drain(node);
-  // It does not know whether that comes to anything, and says it again.
+  // The client does not know whether that comes to anything, and says it again.
   time_.after(milliseconds(500 + random_.below(1000)), [this, number, attempt = client.attempt] {
     if (clients_[number].attempt != attempt) return;
     ++seen["a command said again"];

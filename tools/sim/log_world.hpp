@@ -85,7 +85,7 @@ class LogWorld {
     State state;
     Index applied = 0;
     bool leaving = false;
-    /// It leads, and took no command from then on; in which term.
+    /// Since when, and in which term, the replica leads and takes no command.
     std::optional<std::pair<Instant, consensus::Term>> refuses;
     Instant paused_until;
     double clock = 1;

@@ -83,7 +83,7 @@ bool LogWorld::may_lose_disk(const Node& node) const {
 
 void LogWorld::fault(const std::string& kind) { fault(kind, victim()); }
 
-/// It dies when it has just promised something, after its messages of that moment.
+/// A replica dies when it has just promised something, after its messages of that moment.
 void LogWorld::strike(Node& node, double more_often) {
   if (calm() || !random_.chance(more_often * options_.struck_at_promises)) return;
   ++seen["struck"];

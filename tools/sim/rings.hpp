@@ -35,7 +35,7 @@ class Rings {
     const auto found = joined_.find(self);
     return found != joined_.end() && found->second.contains(peer);
   }
-  /// Those that lanes of `self` can write to, itself included.
+  /// The processes that lanes of `self` can write to, itself included.
   std::vector<Life> reach(Life self) const {
     std::vector<Life> lives{self};
     if (const auto found = joined_.find(self); found != joined_.end()) {

@@ -24,7 +24,7 @@ class SimDisk {
   void append(std::uint64_t number, const consensus::StoredChange& change);
   /// False: nothing waits, or a batch is under way.
   bool begin_batch();
-  /// It is on the disk. The replica's number of the last write that is.
+  /// Reports writes that are on the disk, by the replica's number of the last one.
   std::uint64_t end_batch();
   /// A write and a sync at once.
   void put(const consensus::StoredChange& change);

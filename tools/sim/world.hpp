@@ -363,7 +363,7 @@ class World {
   void plan_full_disks();
   void plan_drain();
   void tell_seats(Process& process);
-  /// It is stopped: `then` is for when it goes on. False: it is not.
+  /// True: the process is stopped, and `then` runs when it goes on.
   bool waits_in_pause(std::uint32_t index, std::function<void()> then);
   /// Until somebody leads who does it.
   void to_leader(std::function<bool(CellReplica&, Instant)> what);

@@ -96,7 +96,7 @@ std::string World::left_running() const {
 std::string World::left_when_closed() const {
   for (const auto& process : processes_) {
     if (!process->up || process->state().version == 0)
-      continue;  // It came when there was nothing left to do.
+      continue;  // The process came when there was nothing left to do.
     if (!process->state().ended) return to_string(process->life) + " has not heard that it is closed";
     if (process->job->runner().bytes_held() > 0) return "outputs are held at " + to_string(process->life);
   }

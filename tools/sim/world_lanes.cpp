@@ -85,7 +85,7 @@ void World::read_ring(Life from, Life to, EdgeNews news) {
   if (process == nullptr || stands_still()) return;
   if (from != to && !rings_.joined(to, from)) {
     if (rings_.given_up(to, from)) return;
-    // It lies in the ring until somebody here looks.
+    // The message lies in the ring until somebody here looks.
     events_.after(std::chrono::milliseconds(1), [this, from, to, news = std::move(news)]() mutable {
       read_ring(from, to, std::move(news));
     });
@@ -93,7 +93,7 @@ void World::read_ring(Life from, Life to, EdgeNews news) {
   }
   if (from != to && is_large(news.value)) {
     ++seen["large output told by a lane"];
-    if (rings_.chance(0.1)) {  // It cannot be opened.
+    if (rings_.chance(0.1)) {  // The ring cannot be opened.
       const std::uint64_t size_bytes = std::exchange(news.value, {}).size_bytes();
       return deliver(from, to, as_message_without(std::move(news), size_bytes, from));
     }
@@ -145,7 +145,7 @@ void World::run_lanes(Process& process) {
   }
   while (process.lanes_busy < options_.lanes && !process.queue.empty() && !process.alone) {
     const std::size_t at = options_.pace ? 0 : random_.below(process.queue.size());
-    // It waits until what runs has ended, and lets nothing begin; or others have their turn before it.
+    // The row waits until running rows have ended, and lets none begin; or others have their turn before it.
     const Work& next = process.queue[at];
     if (next.attempt != nullptr && next.attempt->alone && process.lanes_busy > 0) return;
     Work work = std::move(process.queue[at]);

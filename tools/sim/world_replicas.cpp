@@ -321,7 +321,7 @@ void World::check_against_reference(Process& process) {
   }
   check_log_length(replica);
   const consensus::Index at = replica.applied();
-  if (at == 0 || std::exchange(process.compared_at, at) == at) return;  // It is a long look.
+  if (at == 0 || std::exchange(process.compared_at, at) == at) return;  // Comparing takes long.
   if (states_.at(at) != digest_of(wire::encode(replica.cell()->snapshot()))) {
     throw Violation("the cell at " + to_string(process.life) + " has another state behind entry " +
                     std::to_string(at));

@@ -75,7 +75,7 @@ std::vector<Duration> World::running_for(const Process& process) const {
   return running;
 }
 
-/// That may begin something.
+/// The number of lanes that may begin something.
 std::uint32_t World::free_lanes(const Process& process) const {
   if (process.alone || one_waits_to_be_alone(process)) return 0;
   return options_.lanes - process.lanes_busy;

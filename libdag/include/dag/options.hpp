@@ -110,7 +110,7 @@ struct Policy {
   std::optional<std::uint32_t> group = {};  ///< which of the graph's groups it is a member of
   /// For the library: it publishes the files that the task before it staged, and fails when that task failed.
   bool publishes = false;
-  /// It starts only from settled inputs: its effects, and restarts of its group, cannot be undone when an
+  /// Starts only from settled inputs: its effects, and restarts of its group, cannot be undone when an
   /// input comes to another value.
   bool starts_from_recorded() const {
     return (effects != Effects::pure && effects != Effects::staged) || group.has_value();

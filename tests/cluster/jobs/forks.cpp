@@ -1,5 +1,5 @@
 // forks HOW : a kernel whose child leaves the kernel by an exception, by `return`, by exit() or by a fault.
-// It gives the number of its attempt.
+// The task gives the number of its attempt.
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// That advice about pages changes no memory, and what growing in large steps keeps.
+// Advice about pages changes no memory; growing in large steps keeps the content.
 
 #include "libdag/base/large_pages.hpp"
 

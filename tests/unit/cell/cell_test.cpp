@@ -678,7 +678,7 @@ TEST_CASE("tasks that finished by their first try are recorded together, and mea
   CHECK(names.size() == 149);
   for (const Record& record : sink.one_by_one) {
     if (!std::holds_alternative<recorded::Settled>(record.what)) continue;
-    CHECK(record.task == TaskId{0, 70});  // It was late, which is its own.
+    CHECK(record.task == TaskId{0, 70});  // Late, which is its own failure.
     CHECK(std::get<recorded::Settled>(record.what).late == std::chrono::seconds(4));
     add(record);
   }

@@ -241,7 +241,7 @@ TEST_CASE("homes that wait for each other in turn are recorded at once, and a lo
   steps.say(whole(0, {1, 2}, {1, 1}));
   take();
   CHECK(taken == 0);
-  // It says anew what it used.
+  // The step says anew what it used.
   message::Outcomes anew = whole(1, {1, 1}, {1, 2});
   anew.first_step = 0;
   steps.say(anew);

@@ -91,7 +91,7 @@ TEST_CASE("a job that all know nothing of is given up after a while, whoever is 
   LeaderSearch one = search({"b", "c"});
   CHECK(said(one.next(at(0s))) == "b");
   one.on_unknown(unknown, at(0s));
-  CHECK(said(one.next(at(0s))) == "c");  // It does not answer.
+  CHECK(said(one.next(at(0s))) == "c");  // Node b does not answer.
   CHECK(said(one.next(at(1s))) == "wait");
   CHECK(said(one.next(at(5s))) == "b");
   one.on_unknown(unknown, at(5s));

@@ -95,7 +95,7 @@ TEST_CASE("a copy that is silent for long is replaced although its node lives") 
 TEST_CASE("who is leaving is replaced, and goes only when another is there") {
   Leader leader({seat(0), seat(1), seat(2)});
   leader.leaving = {seat(1)};
-  CHECK(leader.settle_on({seat(0), seat(2)}, 3) == 0);  // It is there: two of three would be less.
+  CHECK(leader.settle_on({seat(0), seat(2)}, 3) == 0);  // Already there: two of three would be less.
   CHECK(leader.settle_on({seat(0), seat(2), seat(3)}, 3) == 3);
   CHECK(leader.replica.configuration() == Configuration{{seat(0), seat(2), seat(3)}, {}});
 }

@@ -60,9 +60,9 @@ TEST_CASE("who lacks what is on its way to it is not sent that again") {
   CHECK(again(2) == 2);
   CHECK_FALSE(again(2));
   CHECK_FALSE(again(3));
-  CHECK(again(1) == 1);  // It lacks more than it was sent.
+  CHECK(again(1) == 1);  // The follower lacks more than it was sent.
   CHECK_FALSE(again(2));
-  box.now = box.now + ReplicaOptions{}.election_timeout;  // It was lost.
+  box.now = box.now + ReplicaOptions{}.election_timeout;  // The message was lost.
   CHECK(again(2) == 2);
   box.hear(on_disk(b, box.replica.term(), 4));
   CHECK_FALSE(again(3));  // An old word: it has all.
@@ -93,7 +93,7 @@ TEST_CASE("who is slow to write is sent no more than it may hold, and goes on as
   CHECK(sent_to_b().empty());
   for (Index index = 2; index <= 5; ++index) box.hear(on_disk(b, box.replica.term(), index));
   CHECK(sent_to_b().size() == 4);
-  // It got none of them: what is lost is not on its way.
+  // The follower got none of them: a lost message is not on its way.
   box.hear(AppendAnswer{b, box.replica.term(), false, 5, false, 0});
   const auto again = sent_to_b();
   REQUIRE(again.size() == 1);
@@ -111,7 +111,7 @@ TEST_CASE("a vote leaves when it is on the disk, and no second one in its term")
   REQUIRE(votes.size() == 1);
   CHECK(votes[0].granted);
 
-  Box again(a, box.disk);  // It remembers.
+  Box again(a, box.disk);  // The same disk: the replica remembers.
   again.hear(AskVote{c, 1, 9, 0, false, false});
   again.write();
   const auto second = again.said<VoteAnswer>();

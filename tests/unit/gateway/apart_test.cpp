@@ -53,7 +53,7 @@ TEST_CASE("of two processes that do not hear each other one ends, and its node g
   CHECK(desk.ordered<keeper::StartWorker>().empty());
   desk.hear(desk.third,
             keeper::WorkerDown{desk.job, 1, desk.at_third, ProcessEnd::stopped_by_us, "", {}, {}});
-  CHECK(desk.done<JobLifeDown>().size() == 1);  // That is known.
+  CHECK(desk.done<JobLifeDown>().size() == 1);  // Known already.
   desk.pass(GatewayMachine::apart_pause);
   REQUIRE(desk.ordered<keeper::StartWorker>().size() == 1);
   CHECK(desk.ordered<keeper::StartWorker>().front().first == desk.third);

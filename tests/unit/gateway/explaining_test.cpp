@@ -31,7 +31,7 @@ TEST_CASE("who asks why gets what all processes of the job say, together") {
   const std::uint64_t question = asked[0].second.question;
   const std::size_t answers = desk.told<client::Answer>().size();
   desk.hear(here, explained(job, question, here, "runs here"));
-  desk.hear(here, explained(job, question, here, "said again"));  // It counts once.
+  desk.hear(here, explained(job, question, here, "said again"));  // Counts once.
   desk.hear({{9}, {9}}, explained(job, question, {{9}, {9}}, "nobody asked"));
   desk.hear(there, explained(job, question + 1, there, "of another question"));
   CHECK(desk.told<client::Answer>().size() == answers);

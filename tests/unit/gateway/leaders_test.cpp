@@ -59,9 +59,9 @@ TEST_CASE("a submission waits until a loss of this node leaves one that has its 
     CHECK(desk.done<RecordJob>().empty());
     desk.hear(third, keeper::HaveProgram{program});
     REQUIRE(desk.done<RecordJob>().size() == 1);
-    desk.submit();  // It is there already.
+    desk.submit();  // The handle is there already.
     CHECK(desk.done<RecordJob>().size() == 2);
-    desk.gateway.on_nodes({node(first), node(second), node({{2}, {6}})}, desk.now);  // It started again.
+    desk.gateway.on_nodes({node(first), node(second), node({{2}, {6}})}, desk.now);  // A new life.
     desk.submit();
     CHECK(desk.done<RecordJob>().size() == 2);
   }
@@ -107,7 +107,7 @@ TEST_CASE("a binary is needed until nothing more can come of any job that names 
   const auto is_needed = [&] { return desk.gateway.needed_programs() == std::set<ProgramId>{program}; };
   CHECK(desk.gateway.needed_programs().empty());
   SECTION("of a job that is led here") {
-    const JobId job = desk.submit();  // It is brought to another node.
+    const JobId job = desk.submit();  // The binary is copied to another node.
     CHECK(is_needed());
     desk.hear(second, keeper::HaveProgram{program});
     desk.gateway.on_led(led(job, true, first.process, 1), desk.now);
@@ -391,7 +391,7 @@ TEST_CASE("processes of an earlier life of a node are gone when that node is see
   const auto downs = heir.done<JobLifeDown>().size();
   heir.gateway.on_nodes({node(first), node(second), node({{3}, {5}})}, heir.now);
   heir.take();
-  CHECK(heir.done<JobLifeDown>().size() == downs);  // It is the one that they are of.
+  CHECK(heir.done<JobLifeDown>().size() == downs);  // The processes are of this life.
   Heir other;
   other.gateway.on_nodes({node(first), node(second), node({{3}, {6}})}, other.now);
   other.take();
@@ -427,7 +427,7 @@ TEST_CASE("a submission is accepted, too, when another node leads its record fro
   CHECK(desk.ordered<keeper::StartWorker>().empty());
 }
 
-// It was told that the job had moved, and what kernels said before it was back was lost.
+// The client was told that the job had moved, and lost what kernels said before it was back.
 TEST_CASE("a submission whose record this node is about to lead keeps its client") {
   Desk desk(true);
   const JobId job = desk.submit();
@@ -460,7 +460,7 @@ TEST_CASE("a node that hears no majority says so, and since when, and takes it b
     return desk.told<client::Answer>().back().nodes.front().not_ready;
   };
   desk.now = desk.now + std::chrono::seconds(1);
-  CHECK(asked(desk.job).error->code == ErrorCode::job_elsewhere);  // It may be an election.
+  CHECK(asked(desk.job).error->code == ErrorCode::job_elsewhere);  // Perhaps an election.
   CHECK(not_ready().empty());
   CHECK(asked(std::nullopt).jobs.empty());
   desk.now = desk.now + std::chrono::seconds(11);
@@ -481,7 +481,7 @@ TEST_CASE("who leads tells the other nodes where a process is, and when it is go
   REQUIRE(heir.ordered<keeper::WorkerUp>().size() == 1);
   const keeper::WorkerUp up = heir.ordered<keeper::WorkerUp>().front().second;
   CHECK(up.life == process);
-  Desk other(true);  // It knows nothing of the job. (A host's own word of such a process has it ended.)
+  Desk other(true);  // Knows nothing of the job. (A host's own word of such a process has it ended.)
   other.gateway.on_keeper_message(first, up, other.now);
   other.take();
   REQUIRE(other.done<LifeAt>().size() == 1);
@@ -547,7 +547,7 @@ TEST_CASE("a cancel is acknowledged when the record of the job has it, and not b
     REQUIRE(answers().size() == 2);
     CHECK_FALSE(answers().back().error);
     CHECK(desk.done<CancelJob>().size() == 1);
-    CHECK(desk.done<CloseJob>().empty());  // It began: its record says when it has ended.
+    CHECK(desk.done<CloseJob>().empty());  // The job began: its record says when it has ended.
   }
   SECTION("the job ends before") {
     desk.gateway.on_ended(desk.job, std::nullopt, {0, 2, 0, 0, 0}, desk.now);

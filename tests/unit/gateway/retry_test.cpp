@@ -41,7 +41,7 @@ TEST_CASE(
   RetryDesk desk;
   const bool kept = GENERATE(false, true);
   const JobId job = desk.submit_kept(!kept, kept);
-  CHECK(desk.retry(job).error->code == ErrorCode::usage);  // It has not ended.
+  CHECK(desk.retry(job).error->code == ErrorCode::usage);  // The job has not ended.
   desk.end(job);
   const std::size_t before = desk.ordered<keeper::StartWorker>().size();
   const client::Answer answer = desk.retry(job);

@@ -60,7 +60,8 @@ TEST_CASE("a job that runs elsewhere asks a full node again, but not soon") {
   desk.refuse(first, job);
   desk.up(job, second, 1);
   CHECK(desk.info(job).phase == JobPhase::running);
-  desk.pass(GatewayMachine::room_pause);  // It waited before it ran: once more at once, then seldom.
+  desk.pass(
+      GatewayMachine::room_pause);  // The client waited before the job ran: once more at once, then seldom.
   desk.refuse(first, job);
   const std::uint32_t asked = desk.newest(first, job);
   desk.pass(GatewayMachine::room_pause);

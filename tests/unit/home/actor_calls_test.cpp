@@ -70,7 +70,7 @@ TEST_CASE("calls are passed in their order, and anew when ends were taken back")
   calls.begin_anew(0);
   CHECK(calls.take_ended(0) == 0);
   CHECK(calls.take_ended(0) == no_row);
-  calls.erase(1);  // It has vanished.
+  calls.erase(1);  // Call 1 has vanished.
   CHECK(calls.take_ended(0) == 2);
   CHECK(order_of(calls, 0) == std::vector<RowIndex>{0, 2});
   calls.check_invariants();

@@ -113,7 +113,7 @@ TEST_CASE("a lost output of a call that the object has passed takes the group ba
   Running actors;
   for (const RowIndex save : {Two::save_a(1), Two::save_b(1)}) actors.rows.settle(save);
   CHECK(actors.objects.want_again(Two::a(1)));
-  CHECK_FALSE(actors.objects.want_again(Two::a(1)));  // It is wanted already.
+  CHECK_FALSE(actors.objects.want_again(Two::a(1)));  // Wanted already.
   const auto rollback = actors.objects.roll_back(0);
   REQUIRE(rollback);
   CHECK(rollback->border == 0);

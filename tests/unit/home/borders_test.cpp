@@ -123,7 +123,7 @@ TEST_CASE("a save that may be left out is made when it is time, of all actors or
   actors.finish_before(1);
   for (const RowIndex call : {Two::a(1), Two::b(1)}) actors.finish(call);
   CHECK_FALSE(actors.borders.makes(Two::save_a(1), 3600s, at(9s)));
-  CHECK_FALSE(actors.borders.makes(Two::save_b(1), 3600s, at(11s)));  // It is time, but A left its own out.
+  CHECK_FALSE(actors.borders.makes(Two::save_b(1), 3600s, at(11s)));  // Time is up, but A left its own out.
   for (const RowIndex save : {Two::save_a(1), Two::save_b(1)}) {
     actors.finish(save, false);
     CHECK_FALSE(actors.borders.is_made(save));

@@ -66,7 +66,7 @@ TEST_CASE(
   CHECK(error.what == "task 'poison' (1) took its process down with it" +
                           std::string(attempts > 1 ? " 3 times" : "") + ": signal 11");
   CHECK(job.outcome(made.after) == Outcome::cancelled);
-  CHECK(job.outcome(made.beside) == Outcome::finished);  // It has only one try.
+  CHECK(job.outcome(made.beside) == Outcome::finished);  // The task has only one try.
   CHECK(job.runs("before") <= 1 + attempts);
 }
 

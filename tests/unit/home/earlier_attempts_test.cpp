@@ -27,7 +27,7 @@ TEST_CASE("an offer counts once however often it is reported, and is taken once"
   EarlierAttempts earlier;
   earlier.add(a, offer(1, life(1), true));
   earlier.add(a, offer(1, life(1), true));
-  earlier.add(a, offer(1, life(1), false));  // It has ended meanwhile.
+  earlier.add(a, offer(1, life(1), false));  // The attempt has ended meanwhile.
   earlier.add(a, offer(1, life(2), true));   // Another process says so, too.
   CHECK(earlier.offers_of(a).size() == 3);
   CHECK(earlier.offers_of(b).empty());

@@ -76,7 +76,7 @@ TEST_CASE("explain and placement cannot disagree, and what is named as an obstac
       return *std::find_if(said.begin(), said.end(), [&](const auto& one) { return one.process == process; });
     };
 
-    // It goes where explain said that it could, if it said that of anybody.
+    // The row goes where explain said that it could, if it said that of anybody.
     const bool any = std::any_of(said.begin(), said.end(), can_ever);
     CHECK((!any || can_ever(of(placed.at.process))));
     placed_elsewhere += placed.at == self ? 0 : 1;

@@ -275,7 +275,7 @@ TEST_CASE("a cancelled task takes along what needs it, and nothing else") {
   job.cell().cancel({b}, job.now);
   job.told_cell();
   job.run();
-  CHECK(job.runs("b") == 0);  // It was ready, and no lane had it.
+  CHECK(job.runs("b") == 0);  // The row was ready, and no lane had it.
   CHECK(job.outcome(b) == Outcome::cancelled);
   CHECK(job.outcome(c) == Outcome::cancelled);
   CHECK(job.outcome(d) == Outcome::finished);
@@ -367,7 +367,7 @@ TEST_CASE("what was handed out and waits for a lane can be lent, too") {
   job.settle_down();
   CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(2).process));
   CHECK(job.home(0).explain(large) ==
-        "was handed to " + to_string(job.life(1).process));  // It was placed for its needs.
+        "was handed to " + to_string(job.life(1).process));  // Placed for its needs.
   job.paused.clear();
   job.run();
   for (const char* name : {"a", "b", "large"}) CHECK(job.runs(name) == 1);

@@ -130,7 +130,7 @@ TEST_CASE("a row awaits that its tries or its start are recorded") {
   const Ledger::Leaving left = ledger.leave(at(1s));
   CHECK(left.tried.size() == 1);
   CHECK(left.started == std::vector{TaskId{0, 2}});
-  ledger.put_tried(1, {TaskId{0, 1}, 3});  // It failed again meanwhile.
+  ledger.put_tried(1, {TaskId{0, 1}, 3});  // The task failed again meanwhile.
   CHECK(ledger.hear(settled(0, 1, 1, 0)).empty());
   CHECK(ledger.recorded == std::vector<RowIndex>{2});
   CHECK(ledger.awaits_record(1));

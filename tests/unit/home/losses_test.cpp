@@ -49,7 +49,7 @@ TEST_CASE("what ended or runs elsewhere is taken over by the new home, not run a
   // placement.
   for (const char* name : {"a", "b", "c"}) CHECK(durations_heard[name] == 1);
   CHECK(job.settled.at(a).record.attempt.epoch == Epoch{1, 1});
-  CHECK(job.settled.at(b).record.attempt.epoch == Epoch{1, 1});  // It was taken to run, and ran on.
+  CHECK(job.settled.at(b).record.attempt.epoch == Epoch{1, 1});  // Taken to run, and ran on.
   job.fetch(c);
   job.run_until([&] { return job.brought.contains(c); });
   CHECK(job.value(c) == value_of("c", {value_of("b", {value_of("a")})}));
@@ -207,7 +207,7 @@ TEST_CASE("an output that is made again and is another one: who asked is told, a
   REQUIRE(job.brought.at(b).lost);
   CHECK(job.brought.at(b).lost->code == ErrorCode::not_reproducible);
   REQUIRE(job.cell().state().stopped);
-  CHECK_FALSE(job.job_ended->stopped);  // It had ended well.
+  CHECK_FALSE(job.job_ended->stopped);  // The job had ended well.
 }
 
 TEST_CASE("a client that waits for bytes when the job is closed is told so") {
@@ -347,8 +347,8 @@ TEST_CASE("a save that an actor of a group came back from is there for the other
   for (const char* name : {"A", "B", "a1", "b1"}) CHECK(job.runs(name) == 1);
 }
 
-// It took minutes: of each call that was added, all that comes before it was looked at, and each of those was
-// sought among all calls. (dag-chaos train --steps 400)
+// The check took minutes: of each call that was added, all that comes before it was looked at, and each of
+// those was sought among all calls. (dag-chaos train --steps 400)
 TEST_CASE("who counts a long training again adds its calls to where they were, and not by looking at all") {
   constexpr std::uint32_t steps = 1500;
   Names graph;

@@ -47,7 +47,7 @@ struct OneHome {
     news.record = record(task, attempt, value);
     return news;
   }
-  /// It did not, after all.
+  /// Withdraws the end.
   message::NotEnded not_ended(TaskId task, Epoch from_epoch, std::uint64_t change) {
     return {JobId{7}, 1, {1, 1}, 0, from_epoch, change, {message::bit_of(task)}};
   }

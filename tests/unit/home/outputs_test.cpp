@@ -118,7 +118,7 @@ TEST_CASE("a process is asked once for a copy, and no other one makes it") {
   CHECK(some.outputs.copy_made(some.a, second));
   CHECK_FALSE(some.outputs.copy_made(some.b, second));
   CHECK_FALSE(some.outputs.awaits_copy(some.a));
-  CHECK_FALSE(some.outputs.await_copy(some.a, std::nullopt));  // It has enough.
+  CHECK_FALSE(some.outputs.await_copy(some.a, std::nullopt));  // Enough copies.
   CHECK(some.outputs.await_copy(some.a, third));
   some.outputs.forget_copy(some.a);
   CHECK(some.outputs.rows_with_copies().empty());

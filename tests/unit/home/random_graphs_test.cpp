@@ -150,7 +150,7 @@ TEST_CASE("random graphs end as the oracle says, as rows and all supervised, wit
         INFO("task " << task);
         REQUIRE(supervised.contains(task));
         REQUIRE(history == supervised.at(task));
-        REQUIRE(history.size() >= 2);  // It ended, and was settled.
+        REQUIRE(history.size() >= 2);  // The row ended, and was settled.
         lines += history.size();
       }
     } catch (const std::runtime_error& error) {

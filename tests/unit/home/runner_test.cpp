@@ -32,7 +32,7 @@ struct Lent {
     made->shard_of = {0, 0, 0, 0};
     return made;
   }
-  /// That the home counts in this epoch.
+  /// Attempts that the home counts in this epoch.
   static message::JobState state(std::uint64_t version, Epoch epoch) {
     message::JobState state;
     state.job = JobId{7};

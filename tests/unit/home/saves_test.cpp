@@ -95,7 +95,7 @@ TEST_CASE("actors come back from the newest save that was not left out") {
   CHECK(job.outcome(end) == Outcome::finished);
   CHECK(job.runs("A") == 1);
   CHECK(job.runs("A restored") == 1);
-  CHECK(job.runs("a") == 5 + 2);  // Those after the third step.
+  CHECK(job.runs("a") == 5 + 2);  // The calls after the third step.
 }
 
 TEST_CASE("how often actors are saved follows from what saves cost and how often processes are lost") {

@@ -71,7 +71,7 @@ TEST_CASE("spawned parts use credit until the record has them, or they have vani
   CHECK(ahead.take_next() == a);
   CHECK_FALSE(ahead.awaits_credit(a));
   ahead.forget(2);
-  ahead.recorded(8);  // It vanished when it had been told.
+  ahead.recorded(8);  // The part vanished when it had been told.
   CHECK(ahead.load() == SpawnLoad{});
   ahead.check_invariants();
 }

@@ -72,7 +72,7 @@ TEST_CASE(
     end_first();
     CHECK(one.table->word(row).state == RowState::ended);
   }
-  CHECK(one.records_sent() == 0);  // It rests on what is not settled.
+  CHECK(one.records_sent() == 0);  // The end rests on an unsettled one.
   one.tell(one.ended(one.a, of_new_home, 1, 7));
   REQUIRE(one.starts() == 2);
   if (!bare && !ended_before) CHECK(one.stopped == std::vector<OutputName>{{one.c, {{1, 1}, 1}}});
@@ -118,7 +118,7 @@ TEST_CASE(
   one.tell(one.settled(one.a, second, 5));
   one.tell(one.ended(one.a, first, 1, 5));
   message::PredecessorEnded again = one.ended(one.a, second, 2, 5);
-  if (GENERATE(true, false)) again.record.digest = 0;  // It is taken behind.
+  if (GENERATE(true, false)) again.record.digest = 0;  // The digest is taken later.
   one.tell(again);
   one.tell(one.ended(one.b, first, 3, 6));
   REQUIRE(one.starts() == 1);
@@ -278,7 +278,7 @@ TEST_CASE("a void attempt that takes its process down leaves no try for the one 
   const RowIndex row = one.table->find(one.c);
   const bool bare = one.made_ready == 2;
   if (bare && GENERATE(true, false)) REQUIRE(one.table->apply(row, Claimed{}).what == Do::run);
-  // It had not heard that it was void, and is named in the end of that process.
+  // The runner had not heard that the attempt was void, and names it in the end of that process.
   one.state.version = 3;
   one.state.crashed = {{one.c, 1, "signal 11"}};
   one.home->on_state(one.state, one.now);

@@ -87,7 +87,7 @@ TEST_CASE("what finds no room is counted, and what comes later is there") {
   std::vector<Record> out;
   for (int round = 0; round < 50; ++round) {
     for (std::uint32_t task = 0; task < 20; ++task, ++put) writer.put(ran(task));
-    writer.put(ran(99, std::string(5000, 'x')));  // It never fits.
+    writer.put(ran(99, std::string(5000, 'x')));  // Never fits.
     ++put;
     dropped += take(reader, out);
     CHECK(out.size() + dropped == put);

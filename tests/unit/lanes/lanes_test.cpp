@@ -358,7 +358,7 @@ TEST_CASE("an attempt is said to have begun when its kernel does, and not while 
     for (const std::uint32_t number : {0u, 1u, 2u}) start(number);
     began.wait(0);
     CHECK(began == 1);
-    // It waits for the lane that the first one has, and is not wanted any more.
+    // The task waits for the lane that the first one has, and is not wanted any more.
     lanes.cancel({}, {0, 2}, {{1, 1}, 1});
     release = true;
     release.notify_all();

@@ -166,7 +166,7 @@ TEST_CASE("what lanes have run is counted, lane by lane, and outlives who ran it
     page.queue(5, Instant{11s});
     page.queue(17, Instant{13s});
     page.queue(4, Instant{12s});   // By another thread, which had looked before.
-    page.begin(3, {0, 3}, {}, 0);  // It runs yet.
+    page.begin(3, {0, 3}, {}, 0);  // Still running.
     page.end(RunningPage::lanes_max, false, 1s);
   });
   const RunTotals totals = shared.page->totals();

@@ -68,7 +68,7 @@ TEST_CASE("the more there is to keep, the longer the log may be") {
   CHECK(machine.take_to_write_again(24).empty());
   machine.on_more(busy, 1000);
   CHECK(machine.take_to_write_again(26).empty());
-  machine.on_size(busy, 100);  // It made a snapshot.
+  machine.on_size(busy, 100);  // The job made a snapshot.
   CHECK(machine.take_to_write_again(26) == Jobs{idle});
 }
 

@@ -70,7 +70,7 @@ struct Bench {
 
   Instant now{10s};
   MembershipMachine machine;
-  /// They answer pings, while `until` runs.
+  /// Lets the members answer pings, while `until` runs.
   std::vector<Life> answering = {};
   std::uint64_t answers = 1;
 };

@@ -107,7 +107,7 @@ TEST_CASE("a process that slept through its own funeral comes back as the next i
   cluster.run(4s);
   CHECK(burials(cluster, sleeper, cluster.now()).size() == 2);
   CHECK(cluster.run_until(3s, [&] { return cluster.life(2).incarnation.value == 2 && cluster.agrees(); }));
-  // It accused nobody when it woke up.
+  // The host accused nobody when it woke up.
   CHECK(false_deaths(cluster, {sleeper}) == 0);
 }
 

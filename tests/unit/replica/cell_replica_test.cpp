@@ -208,11 +208,11 @@ TEST_CASE("who begins a cell leads it, and only he speaks") {
   REQUIRE(cluster[0].told.size() == 1);
   CHECK(cluster[0].told[0].record.task == TaskId{0, 0});
   CHECK(cluster[1].told.empty());
-  CHECK_FALSE(cluster.say(cluster[0], 0));  // It was said before.
+  CHECK_FALSE(cluster.say(cluster[0], 0));  // Said before.
 }
 
-// It was proposed, the store of each copy checked it and ended its record, and the next leader was told the
-// same.
+// Such a command was proposed, the store of each copy checked it and ended its record, and the next leader
+// was told the same.
 TEST_CASE("what is larger than a log can hold stops the job, and is written by nobody") {
   Cluster cluster(3);
   cluster.begin(3);
@@ -278,7 +278,7 @@ TEST_CASE("a lease is renewed by who leads, when it is known that nobody else do
     return cluster[0].said_to<message::LeaseRenewed>(life(process)).size();
   };
   CHECK(cluster[0].replica->on_message(life(1), message::RenewLease{JobId{7}, 5}, cluster.now));
-  CHECK(renewed(1) == 0);  // It asks the others first.
+  CHECK(renewed(1) == 0);  // The replica asks the others first.
   cluster.settle();
   REQUIRE(renewed(1) == 1);
   CHECK(cluster[0].said_to<message::LeaseRenewed>(life(1)).front().number == 5);
@@ -319,7 +319,7 @@ TEST_CASE("nothing is told before a majority has it on the disk") {
 TEST_CASE("a cancel is recorded when a majority has it, once, and every later leader knows") {
   Cluster cluster(3);
   cluster.begin(3);
-  CHECK_FALSE(cluster[1].replica->cancel({}, cluster.now));  // It does not lead.
+  CHECK_FALSE(cluster[1].replica->cancel({}, cluster.now));  // Replica 1 does not lead.
   CHECK(cluster[0].replica->cancel({}, cluster.now));
   CHECK_FALSE(cluster[0].replica->is_cancelled());
   SECTION("a majority gets it") {
@@ -491,7 +491,7 @@ TEST_CASE("a witness leads no longer than it must") {
   box.replica = std::make_unique<CellReplica>(box.options, consensus::Stored{}, box.records, cluster.now);
   for (const std::uint32_t other : {1u, 2u}) box.replica->on_life_up(life(other), cluster.now);
   box.replica->on_seats({{{ProcessId{0}, 1}}, {{ProcessId{1}, 1}}, {{ProcessId{2}, 1}}}, {}, cluster.now);
-  cluster.begin(3);  // It leads first.
+  cluster.begin(3);  // The witness leads first.
   cluster.pass(2s);
   REQUIRE(cluster.leading() != nullptr);
   Box* leader = cluster.leading();
@@ -522,7 +522,7 @@ TEST_CASE("who is sick hands over, and leads again when it is well or nobody els
   CHECK(&next != &cluster[0]);
   cluster.say(next, 0);
   cluster.pass(1s);
-  CHECK(cluster[0].replica->cell()->settled({0, 0}));  // It follows as ever.
+  CHECK(cluster[0].replica->cell()->settled({0, 0}));  // Replica 0 follows as ever.
   SECTION("all are sick: one of them leads") {
     for (const std::uint32_t other : {1u, 2u}) cluster[other].replica->on_sick(true, cluster.now);
     cluster.pass(5s);

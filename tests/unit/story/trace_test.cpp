@@ -79,7 +79,7 @@ TEST_CASE("each attempt is a slice on its lane, with the name that its task sett
   CHECK(slices.at("4finished").at("dur") == 2.0);  // The clock was read late for the one before.
   CHECK(slices.at("4finished").at("args").at("ran_us") == 5.0);
   CHECK(slices.at("1finished").at("name").get<std::string>().starts_with("a \"b\""));
-  CHECK(slices.at("2failed").at("name") == "2");  // It has not settled.
+  CHECK(slices.at("2failed").at("name") == "2");  // Not settled.
   CHECK(slices.at("2failed").at("args").at("error") == "no such shard");
 }
 

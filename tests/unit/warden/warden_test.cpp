@@ -108,7 +108,7 @@ TEST_CASE("a status is the process's") {
   const int status = warden::wait(started.warden);
   CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
   CHECK_THROWS_AS(warden::wait(started.warden),
-                  std::system_error);  // It is known no more, so it is no success.
+                  std::system_error);  // Unknown by now, so no success.
 }
 
 TEST_CASE("when whoever started it is killed, all end") {

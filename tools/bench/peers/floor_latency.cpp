@@ -36,7 +36,7 @@ Figures floor_latency(const Request& request) {
     }
   });
   for (std::uint32_t round = 1; round <= rounds; ++round) {
-    busy_until(now_ns() + 3'000'000);  // It sleeps by now.
+    busy_until(now_ns() + 3'000'000);  // The other thread sleeps by now.
     woken_at_ns.store(now_ns(), std::memory_order_relaxed);
     round_of_waker.store(round, std::memory_order_release);
     futex(round_of_waker, FUTEX_WAKE_PRIVATE, 1);

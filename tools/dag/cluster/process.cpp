@@ -55,7 +55,7 @@ void end_with(pid_t parent) {
   // Its own group: a Ctrl-C at the terminal reaches the launcher alone, which then ends the children in
   // order.
   setpgid(0, 0);
-  // It outlives our caller, so it must not inherit the caller's locks or pipes.
+  // The program outlives our caller, so it must not inherit the caller's locks or pipes.
   syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
   const int log = open(command.log_file.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

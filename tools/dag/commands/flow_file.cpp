@@ -55,7 +55,8 @@ class Reading {
     for (const auto& [at, id] : order) flow.tasks.push_back(task(id, *tasks->as_table()->get(id)));
     for (const auto& [reader, path] : reads_) {
       const auto writer = writer_of_.find(path);
-      if (writer == writer_of_.end()) continue;  // It is there, or the command complains.
+      if (writer == writer_of_.end())
+        continue;  // An input that no task writes is there, or the command complains.
       std::vector<std::size_t>& after = flow.tasks[number_of_.at(reader)].after;
       if (std::find(after.begin(), after.end(), writer->second) == after.end())
         after.push_back(writer->second);

@@ -25,7 +25,7 @@ class Listener {
   /// The connection broke; nobody listens where it led to.
   virtual void disconnected(Life life) = 0;
   virtual void refused(Life life) = 0;
-  /// It owes an answer and is silent; or is heard again.
+  /// A peer owes an answer and is silent; or is heard again.
   virtual void heard(Life life, bool heard) = 0;
 };
 
@@ -56,7 +56,7 @@ class Network {
   /// Nothing gets from one node's host to the other's, until mend().
   void cut(ProcessId from, ProcessId to) { cut_.insert({from, to}); }
   void mend();
-  /// It neither says nor hears anything.
+  /// The process neither sends nor hears anything.
   void pause(Life life) { paused_.insert(life); }
   void resume(Life life);
   /// The connections between these two break, and stand again a moment later.

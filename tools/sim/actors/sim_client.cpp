@@ -215,7 +215,7 @@ void SimClient::on_settled(const client::TaskSettled& settled) {
                     static_cast<bool>(first.output) == static_cast<bool>(settled.output) &&
                     (!first.output || detail::from_blob<std::uint64_t>(first.output) ==
                                           detail::from_blob<std::uint64_t>(settled.output));
-  // It may have been there for one leader of the job and be released for the next.
+  // An output may be there for one leader of the job and be released for the next.
   const bool released = first.outcome == settled.outcome && (is_released(first) || is_released(settled));
   if (!is_new && !same && !released)
     world_.ledger.violate("a client was told two things of task " + std::to_string(settled.task));

@@ -24,7 +24,7 @@ struct SimClientOptions {
   std::vector<std::string> nodes;  ///< addresses
   bool supervise_all = false;
   std::optional<Duration> cancels_after = std::nullopt;  ///< since it begins
-  /// It was told so by that node.
+  /// Called when node `by` has told the client that the job is cancelled.
   std::function<void(JobId job, Life by)> cancelled = {};
 };
 

@@ -193,7 +193,7 @@ void SimLanes::run(JobId job, TaskId task, AttemptId id, bool alone, Duration ta
   const bool crashes = kernel->crashes && options_.crashes && ledger_.may_crash(job);
   ports_.after(takes, [this, lane, number, crashes, kernel = std::move(kernel), then = std::move(then)] {
     const auto found = running_.find(lane);
-    if (found == running_.end() || found->second.number != number) return;  // It was given up.
+    if (found == running_.end() || found->second.number != number) return;  // Given up.
     if (crashes) {
       ledger_.saw("kernel crashed");
       return ports_.crashed(lane);
@@ -205,7 +205,7 @@ void SimLanes::run(JobId job, TaskId task, AttemptId id, bool alone, Duration ta
 void SimLanes::leave(std::uint32_t lane, std::uint64_t number, const std::shared_ptr<KernelRun>& kernel,
                      const std::function<void(KernelRun&)>& then) {
   const auto found = running_.find(lane);
-  if (found == running_.end() || found->second.number != number) return;  // It was given up.
+  if (found == running_.end() || found->second.number != number) return;  // Given up.
   const Running& run = found->second;
   std::shared_ptr<const void> credit;  // Until the receiver of the end holds it.
   if (kernel->ended.spawned) {

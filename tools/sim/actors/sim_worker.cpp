@@ -142,7 +142,7 @@ void SimWorker::begin(const keeper::Begin& order) {
       host_.system().spawn<MembershipActor>(std::move(setup), std::make_unique<ForMembership>(*this), node_);
 }
 
-/// It ends by itself when it is its turn again: not in the middle of an actor's step.
+/// The process ends when it is its turn again: not in the middle of an actor's step.
 void SimWorker::fail(const std::string& why, ProcessEnd how) {
   after(Duration{0}, [this, why, how] {
     world_.ledger.saw("a worker process ends by itself");

@@ -125,7 +125,7 @@ int check_end(const Child& child) {
 
 TEST_CASE("whichever change of a file fails for want of room or by an error: what was said to be there is") {
   constexpr std::uint64_t changes = 500;
-  // They mostly wait for the disk to have room again.
+  // Most calls wait for the disk to have room again.
   constexpr std::size_t at_once = 16;
   const int error = GENERATE(ENOSPC, EIO);
   std::deque<Child> children;
@@ -168,7 +168,7 @@ TEST_CASE("a sync that fails ends the process, which says why") {
     Unsyncable files;
     auto store = Store::open(place.path(), small, {}, files);
     write_and_wait(**store, one, snapshot_of(0));
-    _exit(0);  // It said that it is there.
+    _exit(0);  // The record was acknowledged.
   }
   close(pipe_ends[1]);
   std::string said;

@@ -252,7 +252,7 @@ TEST_CASE("a job that says nothing for long does not keep the segments of one th
       put(*store, one, entries_of(1, 5));
       put(*store, two, snapshot_of(0));
     }
-    if (life == 2) put(*store, one, entries_of(6, 6));  // It can go on where it was.
+    if (life == 2) put(*store, one, entries_of(6, 6));  // The log continues where it was.
     std::size_t most = 0;
     for (Index index = life * 2000 + 1; index <= (life + 1) * 2000; index += 10) {
       put(*store, two, entries_of(index, index + 9));

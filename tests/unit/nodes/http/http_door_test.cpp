@@ -17,7 +17,7 @@ constexpr const char* methods[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATC
 /// 200: it is let in.
 unsigned status_of(const HttpHead& head, const HttpDoor& door = {"127.0.0.1", ""}) {
   const auto refused = door.turns_away(head);
-  if (refused) CHECK(refused->body.size() > 10);  // It says why.
+  if (refused) CHECK(refused->body.size() > 10);  // The answer says why.
   return refused ? refused->status : 200;
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("who has a token asks for it first") {
     CHECK(status_of(head, door) == 401);
   }
   head.method = "POST";
-  CHECK(status_of(head, door) == 401);  // It learns nothing.
+  CHECK(status_of(head, door) == 401);  // The caller learns nothing.
   head.method = "GET";
   head.authorization = "Bearer sixteen-letters!";
   CHECK(status_of(head, door) == 200);

@@ -207,7 +207,7 @@ TEST_CASE("who does not read a body without an end any more frees its place") {
     const HttpConnection endless(served.port());
     endless.send(request("GET /endless"));
     CHECK_THAT(endless.hear_some(), Catch::Contains("200 OK"));
-    CHECK(get(served.port(), "/x").status == 0);  // It has the only place.
+    CHECK(get(served.port(), "/x").status == 0);  // The first client has the only place.
   }
   int status = 0;
   for (int i = 0; status != 200 && i < 10'000; ++i) status = get(served.port(), "/x").status;

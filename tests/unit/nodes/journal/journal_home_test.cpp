@@ -20,7 +20,7 @@ TEST_CASE("the journal of a node that is gone makes room for that of the next on
     CHECK(home->directory() == state + "/journal");
     for (const char* name : {"journal-1", "journal-7", "rings-65539-1"})
       std::ofstream(home->directory() + "/" + name) << "x";
-    // It has an owner.
+    // The directory has an owner.
     const auto other = JournalHome::open(state);
     REQUIRE_FALSE(other);
     CHECK_THAT(other.error().what, Catch::Contains("another node has it"));

@@ -79,7 +79,7 @@ TEST_CASE(
     journal.close_rings(worker);
     journal.flush();
     CHECK(lanes_in(directory.path()).size() == 5);
-    CHECK(journal.open_rings({worker.process, {2}}, 1) >= 0);  // It still runs when the node ends.
+    CHECK(journal.open_rings({worker.process, {2}}, 1) >= 0);  // The worker still runs when the node ends.
   }
   CHECK(lanes_in(directory.path()) ==
         std::map<std::uint32_t, std::uint32_t>{{0, 0}, {1, 1}, {2, 9}, {3, 8}, {4, 1}});

@@ -21,7 +21,7 @@ TEST_CASE("each job's records are its own, and go when it is forgotten") {
   REQUIRE(records.enabled());
   const JobId one{1}, two{2};
   records.record(of_job(one, recorded::Settled{Outcome::finished, "a"}));
-  CHECK_FALSE(records.details(one));  // It has not begun.
+  CHECK_FALSE(records.details(one));  // Not begun.
   for (const JobId job : {one, two}) {
     records.record(of_job(job, recorded::TasksKnown{true, {{"a", 2}}}));
   }

@@ -112,7 +112,7 @@ TEST_CASE("a node shows what it measures") {
                            "dag_placement_seconds_count 5\n"}) {
     CHECK_THAT(text, Catch::Contains(line));
   }
-  CHECK_THAT(text, !Catch::Contains("dag_log_lag"));  // It has no disk.
+  CHECK_THAT(text, !Catch::Contains("dag_log_lag"));  // No disk.
 }
 
 TEST_CASE("lanes are in fragments as far as the free ones are at different nodes") {

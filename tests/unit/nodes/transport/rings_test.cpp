@@ -91,7 +91,8 @@ TEST_CASE("nobody writes before the other has said that it reads") {
   hear(b, there, a);
   CHECK(a.carrier);
   CHECK_FALSE(b.carrier);
-  REQUIRE(a.carrier->begin().write(1, {}) == ring::Wrote::written);  // It lies there until b hears, too.
+  REQUIRE(a.carrier->begin().write(1, {}) ==
+          ring::Wrote::written);  // The message lies there until b hears, too.
   hear(a, here, b);
   REQUIRE(b.carrier);
   CHECK(b.carrier->has_news());

@@ -74,7 +74,7 @@ TEST_CASE("a process that is no dagd is not taken for a node") {
   CHECK(running_nodes(base).empty());
   remove_cluster(base);
   CHECK_FALSE(std::filesystem::exists(cluster_file_of(base)));
-  remove_cluster(base);  // It is gone: that is what was wanted.
+  remove_cluster(base);  // Gone already, as wanted.
 }
 
 TEST_CASE("of what nodes wrote their journals stay when they end, and go when others begin") {
