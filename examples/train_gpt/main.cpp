@@ -99,16 +99,16 @@ void describe(CLI::App& app, Wanted& wanted) {
       ->capture_default_str();
   app.add_option("--evaluate-every", options.evaluate_every, "steps; 0: never")->capture_default_str();
   app.add_option("--patience", options.patience,
-                 "evaluations without a better one until it ends early; 0: never")
+                 "evaluations without improvement before the training stops early; 0: never")
       ->capture_default_str();
   app.add_option("--fail-shard", wanted.plan.fail_shard, "let the evaluation of this validation shard fail");
   app.add_option("--checkpoint", wanted.plan.checkpoint_directory, "write checkpoints to this directory");
-  app.add_option("--checkpoint-every", wanted.plan.checkpoint_every,
-                 "save all stages after so many steps, which bounds what a loss costs and what is kept to "
-                 "make up for it; 0: as often as pays")
+  app.add_option(
+         "--checkpoint-every", wanted.plan.checkpoint_every,
+         "steps between two saves of all stages; 0: the best interval by the cost of saves and losses")
       ->capture_default_str();
-  app.add_option("--resume", wanted.resume_directory, "go on from the newest checkpoint in this directory");
-  app.add_option("--prompt", wanted.plan.sample.prompt, "what the sample of generated text begins with");
+  app.add_option("--resume", wanted.resume_directory, "resume from the newest checkpoint in this directory");
+  app.add_option("--prompt", wanted.plan.sample.prompt, "beginning of the sample of generated text");
   app.add_option("--plot", wanted.plot_file, "write the loss curve as SVG");
   app.add_flag("--json", wanted.json, "print the result as JSON on stdout");
   app.add_flag("--quiet", wanted.quiet, "no line per step");

@@ -21,30 +21,29 @@ struct Command {
   Section (*run)(Settings&);
 };
 constexpr Command commands[] = {
-    {"overhead", "what a task costs that does nothing (G1)", &dag::bench::overhead},
-    {"metg", "Task Bench's ten graphs: how short tasks may get", &dag::bench::metg_in_one},
+    {"overhead", "the cost of an empty task (G1)", &dag::bench::overhead},
+    {"metg", "Task Bench's ten graphs: the minimum effective task granularity", &dag::bench::metg_in_one},
     {"distributed", "two processes on one host, with rings and without (G2, G3, G4, G6)",
      &dag::bench::distributed},
-    {"growth", "whether a task costs as much among 10 million as among 10 thousand (G11)",
-     &dag::bench::growth},
-    {"memory", "what a waiting task occupies (G8)", &dag::bench::memory},
+    {"growth", "the cost of a task among 10 thousand and among 10 million (G11)", &dag::bench::growth},
+    {"memory", "the memory of a waiting task (G8)", &dag::bench::memory},
     {"latency", "from ready to running: same lane, another lane, asleep, another process (G9, G10)",
      &dag::bench::latency},
-    {"submit", "from a client process into a cluster (G7)", &dag::bench::submit},
+    {"submit", "submission from a client process to a cluster (G7)", &dag::bench::submit},
     {"submits", "small jobs from a client process, one after the other", &dag::bench::submits},
     {"coarse", "tasks of 300 µs in two processes (G5)", &dag::bench::coarse},
-    {"steal", "work that is born in one of two processes (G14)", &dag::bench::steal},
+    {"steal", "work that begins in one of two processes (G14)", &dag::bench::steal},
     {"blob", "a large output for a task in another process, as on another host (G12, G13)",
      &dag::bench::blob},
     {"isolated", "worker processes instead of lanes (G16)", &dag::bench::isolated},
-    {"placement", "deciding where a task runs, among 256 nodes (G18)", &dag::bench::placement},
+    {"placement", "placement of a task among 256 nodes (G18)", &dag::bench::placement},
     {"durability", "records of a node's log that are on the disk", &dag::bench::durability},
-    {"replicated", "what it costs that a job outlives its nodes", &dag::bench::replicated},
-    {"journal", "what it costs that nodes keep what happens", &dag::bench::journal},
-    {"watched", "what it costs a job that twenty people watch it", &dag::bench::watched},
-    {"checkpoints", "what it costs that a long task saves its state", &dag::bench::checkpoints},
+    {"replicated", "the cost of three replicas of a job's record", &dag::bench::replicated},
+    {"journal", "the cost of the journal", &dag::bench::journal},
+    {"watched", "the cost of twenty watchers of a job", &dag::bench::watched},
+    {"checkpoints", "the cost of checkpoints of a long task", &dag::bench::checkpoints},
     {"scale", "up to 256 nodes of 16 lanes, in virtual time (G17)", &dag::bench::scale},
-    {"idle", "what idle nodes need (G15)", &dag::bench::idle},
+    {"idle", "the CPU time of idle nodes (G15)", &dag::bench::idle},
 };
 
 /// --peers a,b: names that nobody has are refused, or a typing error would look like a missing package.
@@ -69,9 +68,8 @@ int main(int argc, char** argv) {
   dag::bench::Report report;
   report.machine = dag::bench::this_machine();
   settings.threads = report.machine.cores;
-  app.add_flag("--json", json, "the report as JSON");
-  app.add_flag("--quick", settings.quick,
-               "small and short: shows that the benchmark works, says nothing about speed");
+  app.add_flag("--json", json, "print the report as JSON");
+  app.add_flag("--quick", settings.quick, "small and short: a test of the benchmark, not of speed");
   auto* repeat = app.add_option("--repeat", settings.repetitions,
                                 "repetitions of each measurement (default 5; --quick: 1)")
                      ->check(CLI::Range(1, 1000));
@@ -79,7 +77,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   app.add_option("--peers", settings.peers,
-                 "only these beside libdag, as floor,tbb (default: all that are built)")
+                 "compare with these peers only, such as floor,tbb (default: all peers that are built)")
       ->delimiter(',')
       ->check(CLI::Validator(&check_peer, "NAME"));
   app.footer(
@@ -92,7 +90,7 @@ int main(int argc, char** argv) {
       wanted = {&command};
     });
   }
-  app.add_subcommand("all", "all of them, and which goals are met")->callback([&wanted] {
+  app.add_subcommand("all", "all benchmarks, and which goals are met")->callback([&wanted] {
     for (const Command& command : commands) wanted.push_back(&command);
   });
   try {

@@ -119,9 +119,12 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
   const auto add = [&](const char* name, const char* about, std::uint32_t cycles, std::uint32_t tasks,
                        const Scenario& what) {
     auto* command = app.add_subcommand(name, about);
-    command->add_option("--cycles", options.cycles, "how often (default: " + std::to_string(cycles) + ")");
-    command->add_option("--seed", options.seed, "of what is done when")->capture_default_str();
-    command->add_option("--tasks", options.tasks, "of each job (default: " + std::to_string(tasks) + ")")
+    command->add_option("--cycles", options.cycles,
+                        "number of cycles (default: " + std::to_string(cycles) + ")");
+    command->add_option("--seed", options.seed, "seed of the choice of faults and times")
+        ->capture_default_str();
+    command
+        ->add_option("--tasks", options.tasks, "tasks of each job (default: " + std::to_string(tasks) + ")")
         ->check(CLI::Range(20u, 100'000u));
     add_common(command);
     command->callback([&options, &scenario, what, cycles, tasks] {
@@ -137,41 +140,39 @@ void describe(CLI::App& app, Options& options, TrainingOptions& training, Scenar
       return go_through(faults, options);
     };
   };
-  add("kill", "kill -9 of one node, of two, or of all five; they are started again", 30, 400,
-      of_nodes(Fault::kill));
-  auto* pause =
-      add("pause",
-          "stops a node for 1 ms to 30 s, then lets it go on; as root each has a network of its own, "
-          "so that they do not wait for each other as nodes of one machine do",
-          30, 400, of_nodes(Fault::pause));
+  add("kill", "kill -9 one node, two, or all five, and start them again", 30, 400, of_nodes(Fault::kill));
+  auto* pause = add(
+      "pause",
+      "stop a node for 1 ms to 30 s, then continue it; as root each node has its own network, so that nodes "
+      "do not wait for each other as nodes of one machine do",
+      30, 400, of_nodes(Fault::pause));
   pause
       ->add_option("--of", options.of,
-                   "who is stopped: nodes, or processes of the job; of these half for good: each has to go "
-                   "within 5 s, and all others stay")
+                   "stop nodes, or processes of the job; half of the processes are stopped for good: each "
+                   "must be given up "
+                   "within 5 s, and all others must stay")
       ->check(CLI::IsMember({"nodes", "processes"}))
       ->capture_default_str();
   pause->add_option("--shortest", options.shortest_ms, "milliseconds")->capture_default_str();
   pause->add_option("--longest", options.longest_ms, "milliseconds")->capture_default_str();
-  add("powerfail", "all five lose their power at once: what they have not synced, or a part of it, is lost",
-      30, 400, of_nodes(Fault::powerfail));
+  add("powerfail", "all five nodes lose power at once: unsynced data, or a part of it, is lost", 30, 400,
+      of_nodes(Fault::powerfail));
   add("busy",
-      "four loops that never rest run beside them, ten seconds a cycle: nobody may be taken for dead or "
-      "sick, and no job gets another leader",
+      "run four busy loops beside the nodes, ten seconds a cycle: no node may be taken for dead or sick, and "
+      "no job may get another leader",
       60, 400, of_nodes(Fault::busy));
   add("partition",
-      "cuts the network between them, in each of 61 ways; as root, or it ends with status 77 (skipped)", 61,
+      "cut the network between the nodes, in each of 61 ways; needs root, else exits with 77 (skipped)", 61,
       1500, [&options](const auto& directory, const auto& programs) {
         Partitions partitions(options, directory, programs);
         return go_through(partitions, options);
       });
   auto* train = app.add_subcommand(
       "train",
-      "kill -9 of the node that leads a training, again and again; its losses are to be those of one "
-      "that nobody disturbs");
-  train->add_option("--steps", training.steps, "of the training")->capture_default_str();
-  train
-      ->add_option("--save-every", training.save_every,
-                   "steps between its saves; 0: it saves as often as pays")
+      "kill -9 the node that leads a training, again and again; the training must have the losses of an "
+      "undisturbed one");
+  train->add_option("--steps", training.steps, "steps of the training")->capture_default_str();
+  train->add_option("--save-every", training.save_every, "steps between two saves; 0: the best interval")
       ->capture_default_str();
   train->add_option("--every", training.every, "seconds between two kills")->capture_default_str();
   add_common(train);

@@ -351,46 +351,52 @@ class CommandLine {
 
  private:
   void describe_chaos() {
-    CLI::App* command = app_.add_subcommand("chaos", "runs seeds, and checks what must never happen");
-    command->add_option("--world", chaos_.world, "what is real in it, and what is played")
+    CLI::App* command = app_.add_subcommand("chaos", "run seeds and check the invariants");
+    command->add_option("--world", chaos_.world, "the simulated world")
         ->check(CLI::IsMember(worlds()))
         ->capture_default_str();
     auto* seeds = command->add_option("--seeds", chaos_.seeds, "FIRST-LAST")->capture_default_str();
-    auto* list = command->add_option("--seeds-in", chaos_.seeds_in, "a file: those that begin a line of it")
+    auto* list = command
+                     ->add_option("--seeds-in", chaos_.seeds_in,
+                                  "run the seeds at the beginnings of this file's lines")
                      ->check(CLI::ExistingFile)
                      ->excludes(seeds);
-    auto* seed =
-        command->add_option("--seed", chaos_.seed, "one, or what --shrink has left of it, as 41-late<6")
-            ->excludes(seeds)
-            ->excludes(list);
-    command->add_option("--nodes", chaos_.size.nodes, "so many in each seed, of jobs and cells")
+    auto* seed = command
+                     ->add_option("--seed", chaos_.seed,
+                                  "run one seed, or a part of it as --shrink prints it: 41-late<6")
+                     ->excludes(seeds)
+                     ->excludes(list);
+    command->add_option("--nodes", chaos_.size.nodes, "number of nodes in each seed of jobs and cells")
         ->check(CLI::Range(chaos_nodes_min, 32u));
     command
-        ->add_option("--tasks-min", chaos_.size.tasks_min, "at least so many in each seed, of jobs and cells")
+        ->add_option("--tasks-min", chaos_.size.tasks_min,
+                     "least number of tasks in each seed of jobs and cells")
         ->check(CLI::Range(1u, 1000u));
-    command->add_flag("--trace", chaos_.trace, "all that happens, line by line");
-    command->add_flag("--shrink", chaos_.shrink, "the smallest part of the seed that fails in the same way")
+    command->add_flag("--trace", chaos_.trace, "print each event");
+    command
+        ->add_flag("--shrink", chaos_.shrink,
+                   "print the smallest part of the seed that fails in the same way")
         ->needs(seed);
-    command->add_flag(
-        "--sometimes", chaos_.sometimes,
-        "fails, too, when a fault meets nobody or a guard refuses nothing in 10000 seeds or more");
+    command->add_flag("--sometimes", chaos_.sometimes,
+                      "fail, too, if a fault hits nobody or a guard refuses nothing in 10000 seeds or more");
     does(command, chaos_);
   }
 
   void describe_mutants() {
     CLI::App* command = app_.add_subcommand(
-        "mutants", "plants bugs, one after the other, and says which seed finds each; in builds for that");
-    command->add_option("--world", mutants_.world, "only bugs that are looked for there")
+        "mutants",
+        "plant bugs, one after the other, and print the seed that finds each; only in builds for that");
+    command->add_option("--world", mutants_.world, "only the bugs of this world")
         ->check(CLI::IsMember(worlds()));
-    command->add_option("--seeds-max", mutants_.seeds_max, "of each bug")->capture_default_str();
+    command->add_option("--seeds-max", mutants_.seeds_max, "most seeds for each bug")->capture_default_str();
     does(command, mutants_);
   }
 
   void describe_scale() {
-    CLI::App* command =
-        app_.add_subcommand("scale", "how busy the lanes of a large cluster are kept, at a measured pace");
+    CLI::App* command = app_.add_subcommand(
+        "scale", "measure how busy the lanes of a large cluster are, at the pace of a measured one");
     ScaleOptions& options = scale_.options;
-    command->add_option("--pattern", options.pattern, "of the graph")
+    command->add_option("--pattern", options.pattern, "pattern of the graph")
         ->check(CLI::IsMember({"stencil", "chains", "random"}))
         ->capture_default_str();
     command->add_option("--nodes", options.nodes, "of 16 lanes each")
