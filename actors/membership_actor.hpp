@@ -24,7 +24,7 @@ class MembershipPorts {
   /// Called before any actor here sends to that life; and after the last one did.
   virtual void up(const MemberUp& up) = 0;
   virtual void down(const MemberDown& down) = 0;
-  /// That life has been silent for a while (true), or is heard again (false).
+  /// Life that has been silent for a while (true), or is heard again (false).
   virtual void doubted(Life /*life*/, bool /*suspected*/) {}
   /// The end of a process that died, as far as any actor here can know it.
   virtual LifeEnd end_of(Life /*life*/) { return {}; }
@@ -35,7 +35,7 @@ class MembershipPorts {
   virtual void view(std::vector<Claim> /*members*/, Hearings /*heard*/) {}
   /// Other members take this life for over.
   virtual void over() = 0;
-  /// It began with too low an incarnation, and may begin again with this one.
+  /// The process began with too low an incarnation, and may begin again with `next`.
   virtual void come_back(Incarnation /*next*/) { over(); }
 };
 

@@ -35,7 +35,7 @@ caf::behavior NodeActor::make_behavior() {
       [this](mail::CopySaid& copy) { on_copy_said(copy); },
       [this](const mail::RecordHere& here) {
         const auto job = jobs_.find(here.plan->job);
-        if (job == jobs_.end() || !job->second.cell) return;  // It was closed while this was on its way.
+        if (job == jobs_.end() || !job->second.cell) return;  // Closed while this was on its way.
         open_job(here.plan);
         send(job->second.cell, mail::JobOpened{job->second.job});
         hand_over(here.plan->job);

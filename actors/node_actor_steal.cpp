@@ -29,7 +29,7 @@ void NodeActor::steal() {
   delayed_send(this, std::max(*wake - now, Duration{0}), mail::Tick{*wake});
 }
 
-/// Those that the job runs in, from behind this process on, so that not all ask the same one first.
+/// Processes that the job runs in, from behind this process on, so that not all ask the same one first.
 std::vector<VictimView> NodeActor::victims_of(const HostedJob& job) const {
   std::vector<VictimView> views;
   for (const Life life : lives_that_run(job.state)) {

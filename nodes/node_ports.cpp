@@ -51,7 +51,7 @@ class Node::OnTransport final : public ProcessEvents {
   }
   void note(Life /*from*/, wire::JobNote note) override { node_.tell(event_of(std::move(note))); }
   void unwelcome(const std::string& address, const Error& why) override {
-    node_.logger_->info("{} does not want us: {}", address, why.what);
+    node_.logger_->info("{} refuses this process: {}", address, why.what);
     if (node_.place_->rank != 0 && address == net::to_string(node_.place_->first)) node_.fail(why);
   }
   void turned_away(const Caller& caller, const Error& why) override { node_.on_turned_away(caller, why); }

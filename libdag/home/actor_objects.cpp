@@ -138,7 +138,7 @@ bool ActorObjects::comes_along(std::uint32_t number) const {
 bool ActorObjects::to_replay(std::uint32_t actor, RowIndex call) const {
   if (rows_.is(call, flag::grown) && !rows_.has_ended(call))
     return true;  // The call returned; the task that it becomes has not ended yet.
-  if (rows_.word(call).outcome != Outcome::finished) return false;  // Its effect was undone.
+  if (rows_.word(call).outcome != Outcome::finished) return false;  // The call's effect was undone.
   return rows_.table.kind_of(rows_.table[call]).call == CallKind::call ||
          groups_[calls_[actor].group].wanted.contains(call);
 }

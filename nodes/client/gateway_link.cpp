@@ -64,7 +64,7 @@ class GatewayLink::OnTransport final : public TransportEvents {
   // A broken connection may come back; a node that is gone is refused.
   void refused(Life /*life*/) override {
     link_.lose({ErrorCode::cluster_lost, "the node at " + link_.address_ + " is gone",
-                "`dag node list` at another node shows who is left"});
+                "`dag node list --address` of another node shows which nodes are up"});
   }
   void unwelcome(const std::string& /*address*/, const Error& why) override {
     if (why.code != ErrorCode::limit_reached) return link_.lose(why);

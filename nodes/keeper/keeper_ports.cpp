@@ -50,7 +50,7 @@ class Keeper::ForKeeperActor final : public KeeperPorts {
   Status keep_program(ProgramId program, const Blob& bytes) override {
     Status put = node_.programs_.put(program, bytes);
     if (!put || !node_.data_) return put;
-    // It runs from memory; that it is not kept for the next start stops nobody now.
+    // The program runs from memory. Only the next start misses it.
     if (const Status kept = node_.data_->keep(program, bytes); !kept)
       node_.logger_->warn("{}", kept.error().what);
     return put;
@@ -88,8 +88,8 @@ class Keeper::ForKeeperActor final : public KeeperPorts {
 
   void drain(bool draining) override {
     if (node_.draining_.exchange(draining) == draining) return;
-    node_.logger_->info(draining ? "this node is draining: it takes no jobs, and what it has goes to others"
-                                 : "this node takes jobs again");
+    node_.logger_->info(draining ? "this node is draining: it accepts no jobs, and its jobs move to other nodes"
+                                 : "this node accepts jobs again");
   }
   void shut_down() override { node_.end(std::nullopt); }
 
@@ -202,7 +202,7 @@ class Keeper::OnTransport final : public MemberEvents {
   }
   void unwelcome(const std::string& address, const Error& why) override {
     const std::vector<std::string>& peers = node_.options_.peers;
-    node_.logger_->warn("{} does not want us: {}", address, why.what);
+    node_.logger_->warn("{} refuses this node: {}", address, why.what);
     if (std::find(peers.begin(), peers.end(), address) != peers.end()) node_.end(why);
   }
   void turned_away(const Caller& caller, const Error& why) override {

@@ -68,7 +68,7 @@ class ShelfPorts final : public dag::KeeperPorts {
   Shelf& shelf_;
 };
 
-/// Those that go when the next one comes, a day after the start.
+/// Programs that go when the next one comes, a day after the start.
 std::vector<dag::ProgramId> dropped(dag::KeeperSetup setup) {
   Shelf shelf;
   dag::SystemConfig config;

@@ -139,7 +139,7 @@ TEST_CASE("scenario: the home of a shard is lost, and the next one counts again"
   job.settle_down();
   stage.step("n1 dies; nothing of the shard is settled");
   job.die(1);
-  job.held.clear();  // These died with n1.
+  job.held.clear();  // Died with n1.
   stage.listen();
   job.settle_down();
   stage.step("b's kernel returns");

@@ -34,7 +34,7 @@ TEST_CASE("a rule that is left out is missed") {
   for (const sim::Mutant& mutant : sim::mutants()) {
     if (mutant.world == "log" || mutant.is_inside) continue;  // log_test.cpp, and below
     CAPTURE(mutant.name);
-    // These take thousands of seeds: minutes under a sanitizer.
+    // Rare bugs take thousands of seeds: minutes under a sanitizer.
     static const std::set<std::string> rare_bugs{"old_news_by_lanes",    "told_is_told",
                                                  "fetch_mixes_attempts", "generation_ignored",
                                                  "mismatch_ignored",     "lease_not_looked_at"};

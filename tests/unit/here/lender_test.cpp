@@ -251,7 +251,7 @@ TEST_CASE("a question that is over wakes nobody") {
   CHECK((!wake || *wake > victim.now));
 }
 
-// They would leave the lanes and come back with each event.
+// Rows would leave the lanes and come back with each event.
 TEST_CASE("rows that start sooner here are looked at once for a question") {
   Victim victim;
   for (Rows& rows : victim.of_shard) rows.start_sooner_here = true;
