@@ -153,7 +153,8 @@ struct TextOf {
     return text;
   }
   std::string operator()(const recorded::JobBegan& began) const {
-    return "began: " + one_line(began.name) + ", " + std::to_string(began.tasks) + " tasks" +
+    return "began: " + (began.name.empty() ? "" : one_line(began.name) + ", ") + std::to_string(began.tasks) +
+           (began.tasks == 1 ? " task" : " tasks") +
            (began.retries == JobId{}
                 ? ""
                 : ", " + std::to_string(began.done) + " finished in " + to_string(began.retries));

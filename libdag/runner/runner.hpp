@@ -108,7 +108,8 @@ class Runner {
   void on_digest(const OutputName& name, std::uint64_t digest);
   void on_time(Instant now);
   std::optional<Instant> wake_at() const;
-  /// Time by which this process has to have ended, unless its lease is renewed. None: nothing runs under the lease.
+  /// Time by which this process has to have ended, unless its lease is renewed. None: nothing runs under the
+  /// lease.
   std::optional<Instant> ends_by() const {
     return under_lease_ ? std::optional(lease_.over_at()) : std::nullopt;
   }

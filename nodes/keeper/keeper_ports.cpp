@@ -88,8 +88,9 @@ class Keeper::ForKeeperActor final : public KeeperPorts {
 
   void drain(bool draining) override {
     if (node_.draining_.exchange(draining) == draining) return;
-    node_.logger_->info(draining ? "this node is draining: it accepts no jobs, and its jobs move to other nodes"
-                                 : "this node accepts jobs again");
+    node_.logger_->info(draining
+                            ? "this node is draining: it accepts no jobs, and its jobs move to other nodes"
+                            : "this node accepts jobs again");
   }
   void shut_down() override { node_.end(std::nullopt); }
 

@@ -166,7 +166,8 @@ TEST_CASE("a save that is too large for the way to other disks is said, once for
   CHECK_THAT(said[0], Catch::Contains("a save of job7 train, stage 0, has 9 bytes"));
 }
 
-// The actor may be held up by a home that counts millions of rows again, while other processes restart those tasks.
+// The actor may be held up by a home that counts millions of rows again, while other processes restart those
+// tasks.
 TEST_CASE("the node ends a process whose lease is over, whatever its JobHereActor is at") {
   using dag::mail::EndsBy, dag::mail::LeaseOver;
   std::promise<bool> looked;

@@ -101,9 +101,8 @@ LocalJobOptions two_workers(std::uint32_t place) {
 TEST_CASE("scenario: a process is lost while it runs a task") {
   Stage stage(
       "A process is lost while it runs a task.\n"
-      "The home (n1) handed b to n2. n2 dies: the attempt is lost, which charges no try, and b runs again "
-      "as\n"
-      "attempt 3 elsewhere. a is not run again: its outcome is settled.",
+      "The home (n1) handed b to n2. n2 dies: the attempt is lost, which charges no try, and b runs again\n"
+      "at n1. a is not run again: its outcome is settled.",
       {"Lend", "Ended"});
   Names graph;
   const TaskId a = graph.task("a"), b = graph.task("b", {a});

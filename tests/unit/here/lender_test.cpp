@@ -183,7 +183,7 @@ TEST_CASE("the next thief gets its part when the oldest question is answered") {
   REQUIRE(victim.job.asks(thief));
   victim.rows = {rows[0], rows[2]};
   victim.go_on();
-  CHECK(victim.lent == Lent{{thief, "a"}, {other, "c"}});
+  CHECK(victim.lent == Lent{{thief, "c"}, {other, "a"}});  // Each question begins with another home.
   CHECK(victim.tasks_lent == std::map<Life, std::size_t>{{thief, 1}, {other, 1}});
 }
 

@@ -50,5 +50,5 @@ TEST_CASE("a page has the numbers of its report, and loads nothing") {
 
 TEST_CASE("of a job in which nothing ran there is a page, too") {
   const std::string page = report_page({}, {}, JobId{7}, {});
-  CHECK_THAT(page, Catch::Contains("0 tasks ran") && Catch::EndsWith("</html>\n"));
+  CHECK_THAT(page, Catch::Contains("0 tasks, 0 runs") && Catch::EndsWith("</html>\n"));
 }

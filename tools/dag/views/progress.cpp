@@ -65,11 +65,17 @@ std::vector<std::string> bad_ends(const JobCounts& counts) {
   return items;
 }
 
+/// Whole seconds: an estimate knows no more.
+std::string estimate_text(Duration estimate) {
+  using std::chrono::seconds;
+  return text_of(estimate < seconds(1) ? estimate : Duration(std::chrono::round<seconds>(estimate)));
+}
+
 std::string path_text(const PathLeft& path) {
   const std::string tasks = counted(path.tasks, "task");
   if (path.left == Duration{0}) return "critical path " + tasks;
 
-  return "critical path " + text_of(path.left) + " (" + tasks + ")";
+  return "critical path " + estimate_text(path.left) + " (" + tasks + ")";
 }
 
 /// At the pace of the last seconds, but not before the longest chain of usual durations that is left: a few
@@ -87,7 +93,7 @@ std::vector<std::string> outlook(const JobInfo& job, const Pace& pace, const std
     items.push_back(rate_text(per_second) + " tasks/s");
     const auto left = time_left(job, pace, path);
     items.push_back((left && is_open_ended(job, pace) ? "left at least " : "left ") +
-                    (left ? text_of(*left) : "-"));
+                    (left ? estimate_text(*left) : "-"));
     if (path) items.push_back(path_text(*path));
   }
   items.push_back(counted(processes_up(job), "process", "processes"));
