@@ -155,7 +155,7 @@ TEST_CASE("a process that dies later is named, and the others go on") {
   REQUIRE(run.says("quarter"));
   kill(child_with(run.id(), "DAG_RANK=1"), SIGKILL);
   CHECK(run.ends() == 0);
-  CHECK_THAT(run.err(), Catch::Contains("process 1 of the job was ended by signal 9 (Killed); 2 go on"));
+  CHECK_THAT(run.err(), Catch::Contains("process 1 of the job was ended by signal 9 (Killed); 2 continue"));
   CHECK(result_in(run.out()) == embedded_result({"90", "3000"}));
 }
 
