@@ -84,7 +84,7 @@ TEST_CASE("a node that comes with a lower incarnation than it had is told so, an
   REQUIRE(std::ifstream(kept) >> before);
   std::ofstream(kept) << before + 30'000'000;
   nodes.start(2);
-  REQUIRE(nodes.node(0).says("n2 is here"));
+  REQUIRE(nodes.node(0).says("n2 has joined"));
   cluster::said(nodes, {"ls"});
   nodes.node(2).kill(SIGKILL);
   nodes.node(2).ends();

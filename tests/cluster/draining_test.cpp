@@ -67,7 +67,7 @@ TEST_CASE("a cluster of two keeps a job while one node goes, and the other one w
   drain(nodes, "n0", 0);
   stop(nodes, 0);
   nodes.start(0);
-  REQUIRE(nodes.node(0).says("n1 is here"));
+  REQUIRE(nodes.node(0).says("n1 has joined"));
   drain(nodes, "n1", 0);
   stop(nodes, 1);
   running.check_end();

@@ -237,7 +237,7 @@ TEST_CASE("which nodes came and went is told where no job ran, and of a job who 
   nodes.node(2).kill(SIGKILL);
   REQUIRE(nodes.node(0).says("n2 is gone"));
   nodes.start(2);
-  REQUIRE(nodes.node(0).says("n2 is here"));
+  REQUIRE(nodes.node(0).says("n2 has joined"));
   const std::string nodes_said = cluster::said(nodes, {"history", "--nodes"});
   const auto says = [&](const char* pattern) { return std::regex_search(nodes_said, std::regex(pattern)); };
   INFO(nodes_said);

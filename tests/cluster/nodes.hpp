@@ -64,7 +64,7 @@ class Nodes {
   /// Until the first node knows the others.
   void gather() {
     for (std::size_t id = 1; id < nodes_.size(); ++id) {
-      REQUIRE(nodes_.front()->says("n" + std::to_string(id) + " is here"));
+      REQUIRE(nodes_.front()->says("n" + std::to_string(id) + " has joined"));
     }
   }
   const std::string& address(std::size_t node = 0) const { return addresses_.at(node); }
