@@ -73,7 +73,7 @@ TEST_CASE(
   const std::string some = said(nodes, {"logs", "1/say", "--tail", "3"});
   CHECK(lines_in(some).size() == 3);
   CHECK(said_in(some).size() == 3);
-  CHECK_THAT(said(nodes, {"logs", "1/sya"}, 5), Catch::Contains("no task 'sya'"));
+  CHECK_THAT(said(nodes, {"logs", "1/sya"}, 5), Catch::Contains("no log lines of a task 'sya' of job1"));
   CHECK_THAT(said(nodes, {"logs", "9"}, 5), Catch::Contains("job9"));
   std::uint64_t with_task = 0;
   for (const std::string& line : lines_in(said(nodes, {"logs", "1", "--json"}))) {
