@@ -184,7 +184,7 @@ TEST_CASE("a node that is gone is not asked, and whoever waits for its job learn
   REQUIRE(state.run({"up"}).status == 0);
   CHECK(state.run({"submit", bin("cluster_gate"), "--", gate.path()}).status == 0);
   Process wait({bin("dag"), "wait", "1", "--verbose", "--state-dir", state.path()}, {{"DAG_ADDRESS", ""}});
-  REQUIRE(wait.says("waits for job1"));
+  REQUIRE(wait.says("waiting for job1"));
   kill(state.pids().at(0), SIGKILL);
   CHECK(wait.ends() == 8);
   CHECK_THAT(wait.err(), Catch::Contains("cluster_lost"));

@@ -75,7 +75,7 @@ double disk_lag(Nodes& nodes) {
 
 bool is_sick(Nodes& nodes) {
   const std::string why = dag::test::get(cluster::web_port(nodes, 0), "/readyz").body;
-  return why.find("n0 is late") != std::string::npos;
+  return why.find("n0 is sick") != std::string::npos;
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST_CASE("a file that is damaged is told of, and so is what to make room") {
     const JournalPage anew = behind(gone);
     CHECK(anew.read.file == 5);
     REQUIRE(anew.notices.size() == 2);
-    CHECK_THAT(anew.notices[0], Catch::Contains("begun anew"));
+    CHECK_THAT(anew.notices[0], Catch::Contains("started again"));
   }
   const JournalPage later = behind({4, 100, 7});  // The lost file may have had more.
   CHECK(later.read.file == 5);

@@ -221,5 +221,5 @@ TEST_CASE("a disk without room for rings costs what happens in that process, and
   CHECK(journal.open_rings(worker, 2) == -1);
   journal.close_rings(worker);
   REQUIRE(said.size() == 1);
-  CHECK_THAT(said[0], Catch::Contains("is not kept") && Catch::Contains("No space left"));
+  CHECK_THAT(said[0], Catch::Contains("cannot be made") && Catch::Contains("No space left"));
 }
