@@ -31,7 +31,7 @@ Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink&
   followed_.resize(plan_->graph->size() / 64 + 1);
   read_by_unfinished_.resize(followed_.size());
   const detail::Fragment& graph = *plan_->graph;
-  const auto waits = [](const Policy& policy) { return policy.starts_from_recorded(); };
+  const auto waits = [](const Policy& policy) { return policy.starts_from_settled(); };
   if (plan_->shards == 1 || std::none_of(graph.policies.begin(), graph.policies.end(), waits)) return;
   graph.each_edge([&](const detail::Edge& edge, std::uint32_t) {
     if (!waits(graph.policy(edge.successor))) return;

@@ -90,7 +90,7 @@ struct JobEnded {
 };
 using CellEffect = std::variant<SendMessage, TellClient, JobEnded>;
 
-class Cell : private RecordedOutcomes {
+class Cell : private SettledOutcomes {
  public:
   Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
   /// Goes on from a snapshot. The snapshot overrides options that it has, too.
@@ -152,7 +152,7 @@ class Cell : private RecordedOutcomes {
   void check_invariants() const;
 
  private:
-  using Entry = RecordedOutcome;
+  using Entry = SettledOutcome;
   struct Stream {
     std::uint64_t position = 0;  ///< of the newest Settled sent
     std::uint64_t outcomes = 0;  ///< number of the newest Outcomes heard in this epoch

@@ -26,7 +26,7 @@ DoneTasks::DoneTasks(const CellSnapshot& ended, const OutputsHeld& outputs)
 
 void DoneTasks::read_record() {
   for (const ShardSnapshot& shard : ended_.shards) {
-    for (const RecordedOutcome& one : shard.settled) {
+    for (const SettledOutcome& one : shard.settled) {
       const OutcomeRecord& record = one.record;
       if (record.spawned) {
         parts_[record.first_spawned] = {record.task, record.spawned->size(), record.becomes};

@@ -149,7 +149,7 @@ Cell::Cell(CellOptions options, const CellSnapshot& from, RecordSink& records)
     const ShardSnapshot& one = from.shards[shard];
     streams_[shard] = {one.position, one.outcomes, one.rows_open, one.heard};
     steps_.restore(shard, state_.homes[shard].epoch, one.steps, one.waiting);
-    for (const RecordedOutcome& recorded : one.settled) {
+    for (const SettledOutcome& recorded : one.settled) {
       const TaskId task = recorded.record.task;
       log_[shard].push_back(task);
       if (recorded.record.outcome == Outcome::none) {

@@ -34,7 +34,7 @@ class Taken {
     for (const message::ShardHome& home : ended_.state.homes)
       to_.genesis.state.homes.push_back({Life{}, home.epoch});
     for (std::size_t shard = 0; shard < ended_.shards.size(); ++shard) {
-      for (const RecordedOutcome& one : ended_.shards[shard].settled) {
+      for (const SettledOutcome& one : ended_.shards[shard].settled) {
         const auto root = tasks.root_of(one.record.task);
         if (root && tasks.is_done(*root)) take(shard, one.record);
       }

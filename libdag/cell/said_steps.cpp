@@ -161,7 +161,7 @@ bool SaidSteps::chosen(const OutputName& name, const std::vector<std::uint64_t>&
   return said != said_.end() && said->second.attempt == name.attempt && said->second.step < limits[shard];
 }
 
-bool SaidSteps::holds(const message::Outcomes& cut, std::size_t step, const RecordedOutcomes& recorded,
+bool SaidSteps::holds(const message::Outcomes& cut, std::size_t step, const SettledOutcomes& recorded,
                       const std::vector<std::uint64_t>& limits) const {
   using Step = message::OutcomeStep;
   for (const message::NeededFirst& need : part_of(cut.needs_first, cut, step, &Step::needs_first)) {
@@ -177,7 +177,7 @@ bool SaidSteps::holds(const message::Outcomes& cut, std::size_t step, const Reco
 }
 
 std::uint64_t SaidSteps::first_open(const Stream& stream, std::uint64_t limit,
-                                    const RecordedOutcomes& recorded,
+                                    const SettledOutcomes& recorded,
                                     const std::vector<std::uint64_t>& limits) const {
   for (const message::Outcomes& cut : stream.cuts) {
     const std::uint64_t first = std::max(cut.first_step, stream.taken);
@@ -190,7 +190,7 @@ std::uint64_t SaidSteps::first_open(const Stream& stream, std::uint64_t limit,
   return limit;
 }
 
-std::vector<std::uint64_t> SaidSteps::ripe_below(const RecordedOutcomes& recorded) const {
+std::vector<std::uint64_t> SaidSteps::ripe_below(const SettledOutcomes& recorded) const {
   std::vector<std::uint64_t> limits;
   for (const Stream& stream : streams_) limits.push_back(stream.said);
   for (bool changed = true; changed;) {
@@ -204,7 +204,7 @@ std::vector<std::uint64_t> SaidSteps::ripe_below(const RecordedOutcomes& recorde
   return limits;
 }
 
-void SaidSteps::take(const RecordedOutcomes& recorded, const std::function<void(const RipeStep&)>& record) {
+void SaidSteps::take(const SettledOutcomes& recorded, const std::function<void(const RipeStep&)>& record) {
   const std::vector<std::uint64_t> limits = ripe_below(recorded);
   using Step = message::OutcomeStep;
   for (std::uint32_t shard = 0; shard < streams_.size(); ++shard) {
@@ -223,7 +223,7 @@ void SaidSteps::take(const RecordedOutcomes& recorded, const std::function<void(
 
 // ---- Rules
 
-void SaidSteps::check_invariants(const RecordedOutcomes& recorded) const {
+void SaidSteps::check_invariants(const SettledOutcomes& recorded) const {
   const std::vector<std::uint64_t> ripe = ripe_below(recorded);
   for (std::size_t shard = 0; shard < streams_.size(); ++shard) {
     check_stream(streams_[shard]);

@@ -22,9 +22,9 @@
 namespace dag {
 
 /// The outcomes that are recorded already.
-class RecordedOutcomes {
+class SettledOutcomes {
  public:
-  virtual ~RecordedOutcomes() = default;
+  virtual ~SettledOutcomes() = default;
   /// The bits of `tasks` that are recorded by attempt 1 of `epoch`.
   virtual std::uint64_t by_first_try(Epoch epoch, const message::TaskBits& tasks) const = 0;
   /// True: recorded by this attempt.
@@ -52,10 +52,10 @@ class SaidSteps {
   /// Restores a shard without reports: `taken` of the home's steps were recorded, `waiting` were not.
   void restore(std::uint32_t shard, Epoch epoch, std::uint64_t taken, std::vector<message::Outcomes> waiting);
   /// Takes out the steps that may be recorded, each home's in order.
-  void take(const RecordedOutcomes& recorded, const std::function<void(const RipeStep&)>& record);
+  void take(const SettledOutcomes& recorded, const std::function<void(const RipeStep&)>& record);
 
   /// Throws Bug when a rule is broken.
-  void check_invariants(const RecordedOutcomes& recorded) const;
+  void check_invariants(const SettledOutcomes& recorded) const;
 
   /// Recorded steps of the present home.
   std::uint64_t taken(std::uint32_t shard) const { return streams_[shard].taken; }
@@ -82,13 +82,13 @@ class SaidSteps {
   template <class Visit>
   void each_awaited(const message::Outcomes& cut, std::size_t step, Visit&& visit) const;
   bool chosen(const OutputName& name, const std::vector<std::uint64_t>& limits) const;
-  bool holds(const message::Outcomes& cut, std::size_t step, const RecordedOutcomes& recorded,
+  bool holds(const message::Outcomes& cut, std::size_t step, const SettledOutcomes& recorded,
              const std::vector<std::uint64_t>& limits) const;
   /// The number of the stream's first step below `limit` whose needs are not met; else `limit`.
-  std::uint64_t first_open(const Stream& stream, std::uint64_t limit, const RecordedOutcomes& recorded,
+  std::uint64_t first_open(const Stream& stream, std::uint64_t limit, const SettledOutcomes& recorded,
                            const std::vector<std::uint64_t>& limits) const;
   /// By shard: the number of the first step that may not be recorded yet.
-  std::vector<std::uint64_t> ripe_below(const RecordedOutcomes& recorded) const;
+  std::vector<std::uint64_t> ripe_below(const SettledOutcomes& recorded) const;
   static void check_stream(const Stream& stream);
   bool awaited(TaskId task) const {
     return task.origin == 0 && task.index / 64 < awaited_.size() &&

@@ -20,7 +20,7 @@ struct CellCounts {
 };
 
 /// An outcome and its home.
-struct RecordedOutcome {
+struct SettledOutcome {
   OutcomeRecord record;
   Life home;  ///< of the shard when it was recorded: knows the holders. Of one that only grew it means
               ///< nothing.
@@ -33,7 +33,7 @@ struct ShardSnapshot {
   bool heard = false;
   std::uint64_t steps = 0;                 ///< recorded steps of the present home
   std::vector<message::Outcomes> waiting;  ///< reported and not recorded: from step `steps` on
-  std::vector<RecordedOutcome>
+  std::vector<SettledOutcome>
       settled;  ///< in the order of settling; what grew before it ended is there twice
 };
 

@@ -31,8 +31,8 @@ void Home::Impl::decide(RowIndex row) {
     return close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
   }
   if (pauses.contains(row)) return hold(row, HeldFor::pause);
-  if (ledger.awaits_record(row)) {
-    if (!is_held_for(row, HeldFor::start_recorded)) hold(row, HeldFor::failure_recorded);
+  if (ledger.awaits_settling(row)) {
+    if (!is_held_for(row, HeldFor::start_settled)) hold(row, HeldFor::failure_settled);
     return;
   }
   if (is(row, flag::member) && waits_for_group(row)) return hold(row, HeldFor::group);
@@ -82,7 +82,7 @@ void Home::Impl::start_unless_held(RowIndex row) {
   if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
   if (is_call(row) && borders.holds(row)) {
     borders.await(row);
-    return hold(row, HeldFor::save_recorded);
+    return hold(row, HeldFor::save_settled);
   }
   const bool once = table.policy_of(table[row]).effects == Effects::at_most_once;
   if ((once || is_exclusive(row)) && !may_start(row)) return;
@@ -94,7 +94,7 @@ void Home::Impl::start_unless_held(RowIndex row) {
 
 /// True if the row may start as far as its inputs, or its spawning, must be settled before.
 bool Home::Impl::inputs_settled(RowIndex row) const {
-  const bool inputs_too = table.policy_of(table[row]).starts_from_recorded();
+  const bool inputs_too = table.policy_of(table[row]).starts_from_settled();
   if (!inputs_too && !careful) return true;
   const RowIndex parent = parents[table[row].part];
   bool settled = parent == no_row || is(parent, flag::grown_settled | flag::settled);
@@ -195,9 +195,9 @@ bool Home::Impl::is_true(HeldFor why, RowIndex row) const {
       return true;  // A lane has satisfied its last edge, and has not reported it.
     case HeldFor::pause:
       return pauses.contains(row);
-    case HeldFor::failure_recorded:
-    case HeldFor::start_recorded:
-      return ledger.awaits_record(row);
+    case HeldFor::failure_settled:
+    case HeldFor::start_settled:
+      return ledger.awaits_settling(row);
     case HeldFor::slot:
       return starts.awaits_room(row);
     case HeldFor::lease:
@@ -206,7 +206,7 @@ bool Home::Impl::is_true(HeldFor why, RowIndex row) const {
       return stopped_attempts.has_any(row);
     case HeldFor::credit:
       return ahead.awaits_credit(row);
-    case HeldFor::save_recorded:
+    case HeldFor::save_settled:
       return borders.awaits(row);
     case HeldFor::group:
       return is(row, flag::member) && group_of(row).machine.held_back(child_of(group_of(row), row));

@@ -27,7 +27,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
     const RowIndex to = part.row_of(edge.successor);
     const bool here = all_here || (to != no_row && !table[to].ghost);
     if (from != no_row && here) ++notes[from].consumers;
-    const bool awaited = fragment.policy(edge.successor).starts_from_recorded();
+    const bool awaited = fragment.policy(edge.successor).starts_from_settled();
     if (from != no_row && (awaited || edge.kind != EdgeKind::strong)) unset(from, flag::lean);
     if (from != no_row && awaited && !here) set(from, flag::presses);
     if (!all_here && here && table[from].ghost) set(to, flag::elsewhere);

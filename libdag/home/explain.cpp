@@ -112,9 +112,9 @@ std::string Home::Impl::why_held(RowIndex row) const {
       break;
     case HeldFor::pause:
       return "waits for its next try";
-    case HeldFor::failure_recorded:
+    case HeldFor::failure_settled:
       return "waits until its failure is recorded";
-    case HeldFor::start_recorded:
+    case HeldFor::start_settled:
       return "waits until that it starts is recorded";
     case HeldFor::slot:
       return "waits until fewer run of those whose starts are recorded";
@@ -124,7 +124,7 @@ std::string Home::Impl::why_held(RowIndex row) const {
       return "waits until its last attempt, which was told to stop, has ended";
     case HeldFor::credit:
       return "waits until more of the spawned tasks are recorded";
-    case HeldFor::save_recorded:
+    case HeldFor::save_settled:
       return "waits until the save before it is recorded and has its copies";
     case HeldFor::group:
       return "waits for another member of its group '" + group_of(row).name + "', which is to be tried again";

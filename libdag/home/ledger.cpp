@@ -76,16 +76,16 @@ void Ledger::name_needs(Cut& cut, const std::vector<OutputName>& needs) {
 
 void Ledger::put_tried(RowIndex row, message::Tried tried) {
   open_cut().tried.push_back(tried);
-  await_record(row);
+  await_settling(row);
 }
 
 void Ledger::put_started(RowIndex row, TaskId task) {
   open_cut().started.push_back(task);
-  await_record(row);
+  await_settling(row);
 }
 
-void Ledger::await_record(RowIndex row) {
-  unrecorded_[row] = sent_ + cuts_.size();
+void Ledger::await_settling(RowIndex row) {
+  unsettled_[row] = sent_ + cuts_.size();
   press();
 }
 
@@ -96,14 +96,14 @@ void Ledger::greet() {
 }
 
 std::optional<Instant> Ledger::leaves_at(Instant now, bool urgent) const {
-  if (cuts_.empty() || sent_ != recorded_) return std::nullopt;
+  if (cuts_.empty() || sent_ != settled_) return std::nullopt;
   const bool last_rows = rows_said_ + cuts_.front().entries.size() >= rows_own_;
   if (pressing_ || last_rows || cuts_.size() > 1 || urgent) return now;
   return std::max(now, cut_left_ + interval_);
 }
 
 Ledger::Leaving Ledger::leave(Instant now) {
-  DAG_CHECK(!cuts_.empty() && sent_ == recorded_);
+  DAG_CHECK(!cuts_.empty() && sent_ == settled_);
   pressing_ = false;
   cut_left_ = now;
   Cut cut = std::move(cuts_.front());
@@ -125,7 +125,7 @@ Ledger::Leaving Ledger::leave(Instant now) {
 }
 
 const message::Outcomes* Ledger::unanswered() const {
-  return sent_ > recorded_ && said_last_ ? &*said_last_ : nullptr;
+  return sent_ > settled_ && said_last_ ? &*said_last_ : nullptr;
 }
 
 std::vector<Ledger::Entry> Ledger::withdraw(const std::set<RowIndex>& rows) {
@@ -170,22 +170,22 @@ std::optional<message::Settled> Ledger::take_next() {
     if (next.to <= position_) continue;
     position_ = next.to;
     DAG_CHECK(next.outcomes <= sent_);
-    recorded_ = next.outcomes;
+    settled_ = next.outcomes;
     return next;
   }
   return std::nullopt;
 }
 
-void Ledger::free_recorded() {
+void Ledger::free_settled() {
   for (; !freed_later_.empty() && freed_later_.front().first <= steps_known_; freed_later_.pop_front()) {
     open_cut().freed.push_back(freed_later_.front().second);
   }
 }
 
-std::vector<RowIndex> Ledger::take_recorded() {
+std::vector<RowIndex> Ledger::take_settled() {
   std::vector<RowIndex> rows;
-  std::erase_if(unrecorded_, [&](const auto& one) {
-    if (one.second > recorded_) return false;
+  std::erase_if(unsettled_, [&](const auto& one) {
+    if (one.second > settled_) return false;
     rows.push_back(one.first);
     return true;
   });
@@ -193,11 +193,11 @@ std::vector<RowIndex> Ledger::take_recorded() {
 }
 
 void Ledger::check_invariants() const {
-  DAG_CHECK(recorded_ <= sent_ && sent_ <= recorded_ + 1);
+  DAG_CHECK(settled_ <= sent_ && sent_ <= settled_ + 1);
   DAG_CHECK(rows_said_ <= rows_own_);
   DAG_CHECK(said_last_ == std::nullopt || said_last_->number <= sent_);
-  for (const auto& [row, outcomes] : unrecorded_) {
-    DAG_CHECK(outcomes > recorded_ && outcomes <= sent_ + cuts_.size());
+  for (const auto& [row, outcomes] : unsettled_) {
+    DAG_CHECK(outcomes > settled_ && outcomes <= sent_ + cuts_.size());
   }
   for (const auto& [from, message] : ahead_) DAG_CHECK(from > position_);
   for (const Cut& cut : cuts_) {

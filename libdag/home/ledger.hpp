@@ -94,11 +94,11 @@ class Ledger {
   // ---- Recorded
   /// News from the cell; may be repeated, and come in any order.
   void add(const message::Settled& message);
-  /// The next of the news, in the order of the record. steps_recorded() follows.
+  /// The next of the news, in the order of the record. steps_settled() follows.
   std::optional<message::Settled> take_next();
   /// Calls `settle` with the entries of each step that is recorded now.
   template <class Settle>
-  void steps_recorded(std::uint64_t count, Settle&& settle) {
+  void steps_settled(std::uint64_t count, Settle&& settle) {
     DAG_CHECK(count <= steps_known_ + steps_.size());
     while (steps_known_ < count) {
       const std::vector<Entry> step = std::move(steps_.front());
@@ -106,14 +106,14 @@ class Ledger {
       ++steps_known_;  // Before `settle`, which frees values later than all steps that have left.
       settle(step);
     }
-    free_recorded();
+    free_settled();
   }
   /// Number of Outcomes that the record has.
-  std::uint64_t recorded() const { return recorded_; }
+  std::uint64_t settled() const { return settled_; }
   /// The number of tries of the row, or its start, is not recorded yet.
-  bool awaits_record(RowIndex row) const { return unrecorded_.contains(row); }
+  bool awaits_settling(RowIndex row) const { return unsettled_.contains(row); }
   /// Rows that awaited it, and do not any more.
-  std::vector<RowIndex> take_recorded();
+  std::vector<RowIndex> take_settled();
 
   /// Throws Bug when a rule is broken.
   void check_invariants() const;
@@ -130,8 +130,8 @@ class Ledger {
   };
   Cut& open_cut();
   static void name_needs(Cut& cut, const std::vector<OutputName>& needs);
-  void await_record(RowIndex row);
-  void free_recorded();
+  void await_settling(RowIndex row);
+  void free_settled();
 
   const Duration interval_;
   const PlantedInHome planted_;
@@ -143,13 +143,13 @@ class Ledger {
   /// With the number of steps to be settled before the cell hears so. Steps that are withdrawn count on, so a
   /// number may be smaller than one before it, and is late then.
   std::deque<std::pair<std::uint64_t, TaskId>> freed_later_;
-  std::uint64_t sent_ = 0, recorded_ = 0;  ///< Outcomes
+  std::uint64_t sent_ = 0, settled_ = 0;  ///< Outcomes
   bool heard_ = false;                     ///< the cell has heard of this home, or will
   bool pressing_ = false;
   Instant cut_left_;  ///< when the last cut left
   std::optional<message::Outcomes> said_last_;
   /// Rows whose number of tries, or start, is not recorded: with the number of the Outcomes that has it.
-  std::map<RowIndex, std::uint64_t> unrecorded_;
+  std::map<RowIndex, std::uint64_t> unsettled_;
   std::uint64_t position_ = 0;                       ///< in the stream of Settled
   std::map<std::uint64_t, message::Settled> ahead_;  ///< that came before their predecessors in the stream
 };

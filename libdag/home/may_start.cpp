@@ -13,7 +13,7 @@ bool Home::Impl::may_start(RowIndex row) {
     } else {
       starts.await_room(row);
     }
-    hold(row, room ? HeldFor::start_recorded : HeldFor::slot);
+    hold(row, room ? HeldFor::start_settled : HeldFor::slot);
     return false;
   }
   if (is_exclusive(row)) {

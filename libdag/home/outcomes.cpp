@@ -147,7 +147,7 @@ void Home::Impl::put_tried(RowIndex row) { ledger.put_tried(row, {table.id(row),
 
 void Home::Impl::put_started(RowIndex row) {
   starts.begin(row);
-  if (is_planted(options.planted, PlantedInHome::start_unrecorded)) return to_decide.push_back(row);
+  if (is_planted(options.planted, PlantedInHome::start_unsettled)) return to_decide.push_back(row);
   ledger.put_started(row, table.id(row));
 }
 
@@ -295,8 +295,8 @@ void Home::Impl::withdraw(RowIndex changed) {
 void Home::Impl::on(Life, const message::Settled& message) {
   ledger.add(message);
   while (const auto next = ledger.take_next()) {
-    ahead.recorded(ledger.recorded());
-    ledger.steps_recorded(next->steps, [this](const std::vector<Ledger::Entry>& step) {
+    ahead.recorded(ledger.settled());
+    ledger.steps_settled(next->steps, [this](const std::vector<Ledger::Entry>& step) {
       each_reading_ahead(step, [this](Ledger::Entry entry) {
         if ((notes[entry.row].flags & (flag::lean | flag::known)) == flag::lean) {
           lean_settled(entry.row);
@@ -305,7 +305,7 @@ void Home::Impl::on(Life, const message::Settled& message) {
         }
       });
     });
-    for (const RowIndex row : ledger.take_recorded()) to_decide.push_back(row);
+    for (const RowIndex row : ledger.take_settled()) to_decide.push_back(row);
     for (const OutcomeRecord& record : next->predecessors) ghost_news(record, nullptr, true);
   }
 }

@@ -36,7 +36,7 @@ bool RowTable::plain(const Fragment& fragment, std::uint32_t task) const {
     return false;
   }
   const Policy& policy = fragment.policy(task);
-  if (policy.starts_from_recorded() || policy.effects == Effects::staged || policy.join != Join::all ||
+  if (policy.starts_from_settled() || policy.effects == Effects::staged || policy.join != Join::all ||
       policy.timeout || policy.checkpoint || policy.needs != Needs{} || policy.priority != Priority::normal) {
     return false;
   }

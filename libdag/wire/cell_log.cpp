@@ -153,10 +153,10 @@ void write_shard(schema::Shard::Builder to, const ShardSnapshot& shard, const Co
       [&](auto& list, unsigned i, const message::Outcomes& said) { write_whole(list[i], said, codes); });
   write_list(
       shard.settled, [&](unsigned count) { return to.initSettled(count); },
-      [&](auto& list, unsigned i, const RecordedOutcome& one) { write(list[i], one.record, codes); });
+      [&](auto& list, unsigned i, const SettledOutcome& one) { write(list[i], one.record, codes); });
   write_list(
       shard.settled, [&](unsigned count) { return to.initHomes(count); },
-      [](auto& list, unsigned i, const RecordedOutcome& one) { list.set(i, word_of(one.home)); });
+      [](auto& list, unsigned i, const SettledOutcome& one) { list.set(i, word_of(one.home)); });
 }
 
 ShardSnapshot read_shard(schema::Shard::Reader from, Reading& reading) {

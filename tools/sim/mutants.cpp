@@ -31,7 +31,7 @@ const std::vector<Mutant>& mutants() {
     IN(home, PlantedInHome, told_twice_by_lanes, "jobs");
     IN(home, PlantedInHome, told_is_told, "jobs");
     IN(home, PlantedInHome, starts_forgotten, "jobs");
-    IN(home, PlantedInHome, start_unrecorded, "jobs");
+    IN(home, PlantedInHome, start_unsettled, "jobs");
     IN(home, PlantedInHome, checkpoint_of_other_inputs, "jobs");
     IN(home, PlantedInHome, lease_not_waited_for, "jobs");
     IN(runner, PlantedInRunner, lease_not_looked_at, "jobs");

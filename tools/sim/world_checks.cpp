@@ -101,7 +101,7 @@ void World::check_effects(std::uint64_t salt, TaskId task, const std::vector<Out
   if (known == nullptr) return;
   const detail::Fragment& fragment = known->graph->fragment;
   const Policy& policy = fragment.policy(known->task);
-  if (!policy.starts_from_recorded()) return;
+  if (!policy.starts_from_settled()) return;
   for (const OutputName& name : rests_on) {
     if (name.task.origin != 0 && options_.shards == 1) continue;  // The cell does not remember those.
     const auto settled = cell_->settled(name.task);

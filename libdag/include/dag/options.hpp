@@ -112,7 +112,7 @@ struct Policy {
   bool publishes = false;
   /// Starts only from settled inputs: its effects, and restarts of its group, cannot be undone when an
   /// input comes to another value.
-  bool starts_from_recorded() const {
+  bool starts_from_settled() const {
     return (effects != Effects::pure && effects != Effects::staged) || group.has_value();
   }
   bool operator==(const Policy&) const = default;

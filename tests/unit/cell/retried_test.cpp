@@ -43,7 +43,7 @@ struct PastJob {
     one.outcome = outcome;
     one.has_output = outcome == Outcome::finished;
     one.digest = 5;
-    return record.shards[0].settled.emplace_back(RecordedOutcome{one, life(1)}).record;
+    return record.shards[0].settled.emplace_back(SettledOutcome{one, life(1)}).record;
   }
   OutcomeRecord& ended(std::uint32_t task, Outcome outcome) { return ended(TaskId{0, task}, outcome); }
   void left(std::uint32_t task, std::uint64_t value) {

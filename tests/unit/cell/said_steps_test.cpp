@@ -31,7 +31,7 @@ std::shared_ptr<const JobPlan> random_plan(Random& random) {
   return plan;
 }
 
-struct Recorded final : RecordedOutcomes {
+struct Recorded final : SettledOutcomes {
   std::uint64_t by_first_try(Epoch epoch, const message::TaskBits& some) const override {
     std::uint64_t found = 0;
     some.each([&](TaskId task) {

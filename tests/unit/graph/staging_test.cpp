@@ -54,11 +54,11 @@ TEST_CASE("staging: a task is a kernel and a publisher, which keeps the index") 
   const Policy &publisher = fragment.policy(1), &kernel = fragment.policy(4);
   CHECK(publisher.effects == Effects::exclusive);
   CHECK(publisher.publishes);
-  CHECK(publisher.starts_from_recorded());
+  CHECK(publisher.starts_from_settled());
   CHECK(publisher.priority == high);
   CHECK_FALSE(publisher.timeout);
   CHECK(kernel.effects == Effects::staged);
-  CHECK_FALSE(kernel.starts_from_recorded());
+  CHECK_FALSE(kernel.starts_from_settled());
   CHECK(kernel.retry.attempts == 4);
   CHECK(kernel.timeout == 3s);
   CHECK(fragment.codes[fragment.kind(1).code] == detail::publisher());

@@ -31,10 +31,10 @@ struct Told : Ledger {
     std::vector<RowIndex> rows;
     add(message);
     while (const auto next = take_next()) {
-      steps_recorded(next->steps, [&](const std::vector<Entry>& step) {
+      steps_settled(next->steps, [&](const std::vector<Entry>& step) {
         for (const Entry entry : step) rows.push_back(entry.row);
       });
-      recorded = take_recorded();
+      recorded = take_settled();
     }
     check_invariants();
     return rows;
@@ -126,14 +126,14 @@ TEST_CASE("a row awaits that its tries or its start are recorded") {
   Told ledger;
   ledger.put_tried(1, {TaskId{0, 1}, 2});
   ledger.put_started(2, TaskId{0, 2});
-  CHECK(ledger.awaits_record(1));
+  CHECK(ledger.awaits_settling(1));
   const Ledger::Leaving left = ledger.leave(at(1s));
   CHECK(left.tried.size() == 1);
   CHECK(left.started == std::vector{TaskId{0, 2}});
   ledger.put_tried(1, {TaskId{0, 1}, 3});  // The task failed again meanwhile.
   CHECK(ledger.hear(settled(0, 1, 1, 0)).empty());
   CHECK(ledger.recorded == std::vector<RowIndex>{2});
-  CHECK(ledger.awaits_record(1));
+  CHECK(ledger.awaits_settling(1));
 }
 
 TEST_CASE("the cell drops bytes when what was told before is recorded") {
@@ -153,7 +153,7 @@ TEST_CASE("bytes that are freed because a step is recorded wait for the steps af
   ledger.leave(at(1s));
   ledger.add(settled(0, 1, 1, 1));
   ledger.take_next();
-  ledger.steps_recorded(1, [&](const auto&) { ledger.free_later(TaskId{0, 7}); });
+  ledger.steps_settled(1, [&](const auto&) { ledger.free_later(TaskId{0, 7}); });
   CHECK_FALSE(ledger.leaves_at(at(2s), true));
   ledger.hear(settled(1, 2, 1, 2));
   CHECK(ledger.leave(at(3s)).freed == std::vector{TaskId{0, 7}});
