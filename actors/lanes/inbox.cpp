@@ -40,7 +40,7 @@ std::vector<RowIndex> Inbox::take_rows(const LaneShard* shard, std::size_t count
   std::vector<RowIndex> rows;
   for (auto& band : bands_) {
     std::erase_if(band, [&](const Work& work) {
-      if (rows.size() == count_max || work.handed_out || work.ready.shard != shard) return false;
+      if (rows.size() == count_max || work.dispatched || work.ready.shard != shard) return false;
       rows.push_back(work.ready.row);
       count(work, one_less);
       return true;
@@ -55,10 +55,10 @@ std::vector<OutputName> Inbox::take_attempts(JobId job, std::size_t count_max,
   const std::lock_guard lock(mutex_);
   for (auto band = bands_.rbegin(); band != bands_.rend(); ++band) {
     std::erase_if(*band, [&](const Work& work) {
-      if (names.size() == count_max || !work.handed_out) return false;
-      const Attempt& attempt = work.handed_out->attempt;
+      if (names.size() == count_max || !work.dispatched) return false;
+      const Attempt& attempt = work.dispatched->attempt;
       const OutputName name{attempt.task, attempt.id};
-      if (attempt.job != job || work.handed_out->cancelled->load() || !may_go(name)) return false;
+      if (attempt.job != job || work.dispatched->cancelled->load() || !may_go(name)) return false;
       names.push_back(name);
       count(work, one_less);
       return true;
@@ -67,16 +67,16 @@ std::vector<OutputName> Inbox::take_attempts(JobId job, std::size_t count_max,
   return names;
 }
 
-std::unique_ptr<HandedOut> Inbox::take(JobId job, const OutputName& attempt) {
+std::unique_ptr<Dispatched> Inbox::take(JobId job, const OutputName& attempt) {
   const std::lock_guard lock(mutex_);
   for (auto& band : bands_) {
     const auto found = std::find_if(band.begin(), band.end(), [&](const Work& work) {
-      return work.handed_out && work.handed_out->attempt.job == job &&
-             OutputName{work.handed_out->attempt.task, work.handed_out->attempt.id} == attempt;
+      return work.dispatched && work.dispatched->attempt.job == job &&
+             OutputName{work.dispatched->attempt.task, work.dispatched->attempt.id} == attempt;
     });
     if (found == band.end()) continue;
     count(*found, one_less);
-    std::unique_ptr<HandedOut> taken = std::move(found->handed_out);
+    std::unique_ptr<Dispatched> taken = std::move(found->dispatched);
     band.erase(found);
     return taken;
   }
@@ -97,8 +97,8 @@ void Inbox::each(bool first_ones, const std::function<void(JobId, TaskId)>& atte
   for (auto band = bands_.rbegin(); band != bands_.rend(); ++band) {
     for (const Work& work : *band) {
       if ((++seen <= first_count) != first_ones) continue;
-      if (work.handed_out) {
-        attempt(work.handed_out->attempt.job, work.handed_out->attempt.task);
+      if (work.dispatched) {
+        attempt(work.dispatched->attempt.job, work.dispatched->attempt.task);
       } else {
         row(work.ready);
       }
@@ -110,7 +110,7 @@ void Inbox::drop(const LaneShard* shard) {
   const std::lock_guard lock(mutex_);
   for (auto& band : bands_) {
     std::erase_if(band, [&](const Work& work) {
-      if (work.handed_out || work.ready.shard != shard) return false;
+      if (work.dispatched || work.ready.shard != shard) return false;
       count(work, one_less);
       return true;
     });

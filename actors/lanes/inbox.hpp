@@ -18,8 +18,8 @@
 namespace dag {
 
 /// An attempt that a home or a runner handed out, with the callback for its end.
-struct HandedOut {
-  HandedOut(Attempt what, std::function<void(Ended&&)> whom, std::function<void(Saved&&)> keep,
+struct Dispatched {
+  Dispatched(Attempt what, std::function<void(Ended&&)> whom, std::function<void(Saved&&)> keep,
             std::function<void()> begin)
       : attempt(std::move(what)), done(std::move(whom)), saved(std::move(keep)), began(std::move(begin)) {}
   Attempt attempt;
@@ -35,7 +35,7 @@ struct HandedOut {
 /// A ready row, or an attempt that was handed out.
 struct Work {
   ReadyRow ready;
-  std::unique_ptr<HandedOut> handed_out;
+  std::unique_ptr<Dispatched> dispatched;
   Priority band = Priority::normal;
 };
 
@@ -59,7 +59,7 @@ class Inbox {
   std::vector<OutputName> take_attempts(JobId job, std::size_t count,
                                         const std::function<bool(const OutputName&)>& may_go);
   /// Takes an attempt that no lane has begun; null when there is none.
-  std::unique_ptr<HandedOut> take(JobId job, const OutputName& attempt);
+  std::unique_ptr<Dispatched> take(JobId job, const OutputName& attempt);
   /// Visits the queued work in the order of bands and then of arrival: up to the last pressing one, or the
   /// rest behind it.
   void each(bool first_ones, const std::function<void(JobId, TaskId)>& attempt,
@@ -68,7 +68,7 @@ class Inbox {
   void drop(const LaneShard* shard);
 
  private:
-  static bool pressing(const Work& work) { return work.handed_out || work.band > Priority::normal; }
+  static bool pressing(const Work& work) { return work.dispatched || work.band > Priority::normal; }
   void count(const Work& work, std::size_t change) {
     size_.fetch_add(change, std::memory_order_release);
     if (pressing(work)) pressing_.fetch_add(change, std::memory_order_release);

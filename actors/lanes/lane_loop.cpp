@@ -31,11 +31,11 @@ void Lanes::run(Lane& lane) {
     } else {
       std::optional<Work> work = find_work(lane);
       if (!work) continue;
-      if (work->handed_out) {
+      if (work->dispatched) {
         let_go(lane);
         if (lane.rows.size() > 0) work_was_added();
         lane.last_end = 0;
-        run_handed_out(lane, std::move(work->handed_out), work->band);
+        run_dispatched(lane, std::move(work->dispatched), work->band);
       } else {
         LaneShard& shard = *work->ready.shard;
         if (shard.retired.load(std::memory_order_seq_cst)) continue;
@@ -339,7 +339,7 @@ static void add_staged(Ended& ended, const Staging& staging) {
 
 /// Like enter_kernel, for one beside which nothing runs. False: the process ends, the attempt is cancelled,
 /// or others were to have their turn.
-bool Lanes::enter_alone(Lane& lane, const HandedOut& work) {
+bool Lanes::enter_alone(Lane& lane, const Dispatched& work) {
   const bool alone = alone_.enter(
       &lane, work.in_vain, [this] { return nobody_runs(); },
       [&] { return stopping_.load() || work.cancelled->load(); });
@@ -352,8 +352,8 @@ void Lanes::leave_kernel(Lane& lane, const Attempt& attempt) {
   if (attempt.alone) alone_.leave(&lane);
 }
 
-void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority band) {
-  const HandedOut& work = *mine;
+void Lanes::run_dispatched(Lane& lane, std::unique_ptr<Dispatched> mine, Priority band) {
+  const Dispatched& work = *mine;
   const Attempt& attempt = work.attempt;
   note_queue();
   bool begins = false;
@@ -419,8 +419,8 @@ void Lanes::run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority
   }
   if (ended.spawned) take_credit(lane, attempt.job, *ended.spawned, [&] { return work.cancelled->load(); });
   {
-    const std::lock_guard lock(handed_out_mutex_);
-    handed_out_.erase(key);
+    const std::lock_guard lock(dispatched_mutex_);
+    dispatched_.erase(key);
   }
   work.done(std::move(ended));
 }

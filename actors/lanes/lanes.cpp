@@ -65,8 +65,8 @@ void Lanes::stop() {
   }
   const auto deadline = LaneClock::now() + stop_grace;
   {
-    const std::lock_guard lock(handed_out_mutex_);
-    for (const auto& [key, cancelled] : handed_out_) cancelled->store(true);
+    const std::lock_guard lock(dispatched_mutex_);
+    for (const auto& [key, cancelled] : dispatched_) cancelled->store(true);
   }
   std::vector<std::shared_ptr<Lane>> every;
   {
@@ -126,10 +126,10 @@ void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> d
                   std::function<void(Saved&&)> saved, std::function<void()> began) {
   const AttemptKey key{attempt.job, attempt.task, attempt.id};
   auto work =
-      std::make_unique<HandedOut>(std::move(attempt), std::move(done), std::move(saved), std::move(began));
+      std::make_unique<Dispatched>(std::move(attempt), std::move(done), std::move(saved), std::move(began));
   {
-    const std::lock_guard lock(handed_out_mutex_);
-    handed_out_[key] = work->cancelled;
+    const std::lock_guard lock(dispatched_mutex_);
+    dispatched_[key] = work->cancelled;
   }
   DAG_CHECK(!lanes_.empty());
   inbox_.push({{}, std::move(work), band});
@@ -139,16 +139,16 @@ void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> d
 
 void Lanes::cancel(JobId job, TaskId task, AttemptId attempt) {
   {
-    const std::lock_guard lock(handed_out_mutex_);
-    const auto found = handed_out_.find({job, task, attempt});
-    if (found == handed_out_.end()) return;
+    const std::lock_guard lock(dispatched_mutex_);
+    const auto found = dispatched_.find({job, task, attempt});
+    if (found == dispatched_.end()) return;
     found->second->store(true);
   }
-  const std::unique_ptr<HandedOut> waited = inbox_.take(job, {task, attempt});
+  const std::unique_ptr<Dispatched> waited = inbox_.take(job, {task, attempt});
   if (!waited) return;
   {
-    const std::lock_guard lock(handed_out_mutex_);
-    handed_out_.erase({job, task, attempt});
+    const std::lock_guard lock(dispatched_mutex_);
+    dispatched_.erase({job, task, attempt});
   }
   waited->done(cancelled_end(waited->attempt));
 }
@@ -175,8 +175,8 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
     alone_.leave(&old);  // Others do not wait for it.
     all_lanes_.push_back(fresh);
     start_thread(fresh);
-    const std::lock_guard forgotten(handed_out_mutex_);
-    handed_out_.erase({job, task, attempt});
+    const std::lock_guard forgotten(dispatched_mutex_);
+    dispatched_.erase({job, task, attempt});
     return true;
   }
   return false;
@@ -185,8 +185,8 @@ bool Lanes::abandon(JobId job, TaskId task, AttemptId attempt) {
 std::vector<OutputName> Lanes::take_attempts(JobId job, std::size_t count,
                                              const std::function<bool(const OutputName&)>& may_go) {
   std::vector<OutputName> names = inbox_.take_attempts(job, count, may_go);
-  const std::lock_guard lock(handed_out_mutex_);
-  for (const OutputName& name : names) handed_out_.erase({job, name.task, name.attempt});
+  const std::lock_guard lock(dispatched_mutex_);
+  for (const OutputName& name : names) dispatched_.erase({job, name.task, name.attempt});
   return names;
 }
 

@@ -192,13 +192,13 @@ class Lanes final : public LanesPort {
   void run_row(Lane& lane, LaneShard& shard, ClaimedRow row);
   void end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran);
   void end_slowly(Lane& lane, LaneShard& shard, ClaimedRow row, KernelResult&& result, Duration ran);
-  void run_handed_out(Lane& lane, std::unique_ptr<HandedOut> mine, Priority band);
+  void run_dispatched(Lane& lane, std::unique_ptr<Dispatched> mine, Priority band);
   template <class GiveUp>
   std::shared_ptr<const void> take_credit(Lane& lane, JobId job, const detail::Fragment& spawned,
                                           GiveUp&& give_up);
   bool enter_kernel(Lane& lane);
   void step_aside(Lane& lane);
-  bool enter_alone(Lane& lane, const HandedOut& work);
+  bool enter_alone(Lane& lane, const Dispatched& work);
   void leave_kernel(Lane& lane, const Attempt& attempt);
   bool nobody_runs() const;
   Instant instant_of(Lane& lane, std::int64_t ticks) const;
@@ -265,8 +265,8 @@ class Lanes final : public LanesPort {
   /// Reads news from links, like a lane that runs nothing; among `all_lanes_`.
   std::shared_ptr<Lane> ear_;
   /// Attempts that were started here and have not ended, with the flags that their kernels read.
-  std::mutex handed_out_mutex_;
-  std::map<AttemptKey, std::shared_ptr<std::atomic<bool>>> handed_out_;
+  std::mutex dispatched_mutex_;
+  std::map<AttemptKey, std::shared_ptr<std::atomic<bool>>> dispatched_;
   AloneTurn alone_;
   /// Read at every push, written when a lane goes to sleep or is called.
   ring::BellWords own_bells_;

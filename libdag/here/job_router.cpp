@@ -47,7 +47,7 @@ void JobRouter::on_state(Life from, const message::JobState& state) {
   for (std::uint32_t shard = 0; shard < state_.homes.size(); ++shard) {
     if (state_.homes[shard].home != self_ && homes_.contains(shard)) end_home(shard);
   }
-  hand_out_state(from);
+  dispatch_state(from);
   if (message::is_over_for(state_, self_)) return end_job();
   if (!state_.ended) begin_first_homes();
   look_again();
@@ -61,7 +61,7 @@ void JobRouter::begin_first_homes() {
   }
 }
 
-void JobRouter::hand_out_state(Life from) {
+void JobRouter::dispatch_state(Life from) {
   routes_.emplace_back(HandOn{Recipient::runner, 0, from, state_});
   for (const auto& [shard, epoch] : homes_)
     routes_.emplace_back(HandOn{Recipient::home, shard, from, state_});

@@ -78,7 +78,7 @@ class JobRouter {
   Admission judge(Life from, const JobMessage& message) const;
   void route(Life from, JobMessage&& message);
   void on_state(Life from, const message::JobState& state);
-  void hand_out_state(Life from);
+  void dispatch_state(Life from);
   void begin_first_homes();
   void on_assign(message::Assign&& assign);
   void on_steal_request(Life thief, std::uint32_t slots);

@@ -57,14 +57,14 @@ void Home::Impl::step_actor(std::uint32_t actor) {
       const AttemptId id = uncounted();
       objects.name_object(actor, id);
       again[step.call].out = OutAttempt{step.at, id, 0, false};
-      if (step.save == no_row) return hand_out(step.call, step.at, id, true, id, nullptr);
+      if (step.save == no_row) return dispatch(step.call, step.at, id, true, id, nullptr);
       const OutcomeRecord record = record_of(step.save, false);
-      return hand_out(step.call, step.at, id, true, id, &record);
+      return dispatch(step.call, step.at, id, true, id, &record);
     }
     case ActorStep::What::run_again: {
       const AttemptId id = uncounted();
       again[step.call] = {OutAttempt{step.at, id, 0, false}, 0};
-      return hand_out(step.call, step.at, id, true, step.object, nullptr);
+      return dispatch(step.call, step.at, id, true, step.object, nullptr);
     }
   }
 }
@@ -114,14 +114,14 @@ void Home::Impl::roll_back(std::uint32_t group, const std::string& why) {
   }
   for (const std::uint32_t actor : rollback->busy) {
     for (const RowIndex row : calls[actor].calls) {
-      if (const auto out = handed_out.find(row); out != handed_out.end()) {
-        stop_handed_out(row, out->second);
+      if (const auto out = dispatched.find(row); out != dispatched.end()) {
+        stop_dispatched(row, out->second);
         say(table.id(row), out->second.id, [&] { return recorded::Lost{why}; });
         table.apply(row, TakenBack{out->second.word_attempt});
-        handed_out.erase(out);
+        dispatched.erase(out);
       }
       if (const auto run = again.find(row); run != again.end()) {
-        if (run->second.out) stop_handed_out(row, *run->second.out);
+        if (run->second.out) stop_dispatched(row, *run->second.out);
         again.erase(run);
       }
     }

@@ -34,7 +34,7 @@ AttemptId Home::Impl::issue(RowIndex row, Life to) {
   const Next lent = table.apply(row, LentOut{});
   DAG_CHECK(lent.what == Do::run);
   const AttemptId id{options.epoch, lent.word.attempt};
-  handed_out[row] = {to, id, lent.word.attempt, false};
+  dispatched[row] = {to, id, lent.word.attempt, false};
   return id;
 }
 
@@ -56,12 +56,12 @@ void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
     const bool creates = table.kind_of(table[row]).call == CallKind::create;
     generation = objects.begin_call(row, creates ? uncounted() : AttemptId{});
   }
-  hand_out(row, to, id, false, generation, nullptr);
+  dispatch(row, to, id, false, generation, nullptr);
 }
 
 /// Completes the attempt and sends it to its process. Inputs without a holder are named all the same: the
 /// runner asks for them, and that makes them again.
-void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, AttemptId generation,
+void Home::Impl::dispatch(RowIndex row, Life to, AttemptId id, bool repeats, AttemptId generation,
                           const OutcomeRecord* restore) {
   const Row& about = table[row];
   const Part& part = table.part(about.part);
@@ -137,8 +137,8 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
     give(table.find(restore->task), detail::none, attempt.restore_from);
   }
 
-  const auto handed = handed_out.find(row);
-  if (policy.checkpoint && kind.call == CallKind::ordinary && !repeats && handed != handed_out.end())
+  const auto handed = dispatched.find(row);
+  if (policy.checkpoint && kind.call == CallKind::ordinary && !repeats && handed != dispatched.end())
     give_checkpoint(row, policy, handed->second.word_attempt, lend);
 
   lend.stays = repeats || !may_go_elsewhere(row);
@@ -148,7 +148,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   // the states that attempts save, and the lease.
   const bool direct = local && lend.wanted.empty() && kind.call != CallKind::create && !attempt.checkpoints &&
                       !attempt.exclusive;
-  if (const auto out = handed_out.find(row); out != handed_out.end() && out->second.id == id) {
+  if (const auto out = dispatched.find(row); out != dispatched.end() && out->second.id == id) {
     out->second.direct = direct;
   }
   if (const auto found = again.find(row);
@@ -162,7 +162,7 @@ void Home::Impl::hand_out(RowIndex row, Life to, AttemptId id, bool repeats, Att
   }
 }
 
-void Home::Impl::stop_handed_out(RowIndex row, const OutAttempt& out) {
+void Home::Impl::stop_dispatched(RowIndex row, const OutAttempt& out) {
   if (out.direct) {
     effects.emplace_back(StopAttempt{table.id(row), out.id});
   } else if (alive(out.runner)) {
@@ -172,11 +172,11 @@ void Home::Impl::stop_handed_out(RowIndex row, const OutAttempt& out) {
 
 /// The attempt will not end, because it was lost or returned: the row is held again.
 void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
-  const auto out = handed_out.find(row);
-  DAG_CHECK(out != handed_out.end());
+  const auto out = dispatched.find(row);
+  DAG_CHECK(out != dispatched.end());
   say(table.id(row), out->second.id, [&] { return why; });
   table.apply(row, TakenBack{out->second.word_attempt});
-  handed_out.erase(out);
+  dispatched.erase(out);
   starts.taken_back(row, std::holds_alternative<recorded::Lost>(why));
   Tries& tried = tries[row];
   if (std::holds_alternative<GiveUp>(next_retry(retry_of(row), tried, Exit::lost, random))) {
@@ -196,12 +196,12 @@ void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
   if (ours) {
     stopped_is_gone(row, from, record.attempt);
     if (of_earlier_home) earlier.came_back(record.name());
-    const auto out = handed_out.find(row);
+    const auto out = dispatched.find(row);
     const bool any = is_planted(options.planted, PlantedInHome::given_up_counts);
-    if (out != handed_out.end() &&
+    if (out != dispatched.end() &&
         (any || (out->second.id == record.attempt && out->second.runner == from))) {
       const std::uint32_t word_attempt = out->second.word_attempt;
-      handed_out.erase(out);
+      dispatched.erase(out);
       return row_attempt_ended(row, record, from, word_attempt, ran);
     }
     const auto found = again.find(row);
@@ -330,8 +330,8 @@ void Home::Impl::on(Life from, const message::Return& back) {
     outputs.drop_holder(input, from);
   }
   if (back.name.attempt.epoch != options.epoch) earlier.came_back(back.name);
-  const auto out = handed_out.find(row);
-  if (out != handed_out.end() && out->second.id == back.name.attempt && out->second.runner == from) {
+  const auto out = dispatched.find(row);
+  if (out != dispatched.end() && out->second.id == back.name.attempt && out->second.runner == from) {
     if (back.thief && !over) {
       lend_again(row, from, *back.thief);
       return;

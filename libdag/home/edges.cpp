@@ -89,10 +89,10 @@ void Home::Impl::satisfy(RowIndex row) {
 
 /// Ends a row without an attempt of it; `flags` are set if it had not ended.
 void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error, std::uint32_t flags) {
-  const auto out = handed_out.find(row);
-  if (out != handed_out.end()) {
-    stop_handed_out(row, out->second);
-    handed_out.erase(out);
+  const auto out = dispatched.find(row);
+  if (out != dispatched.end()) {
+    stop_dispatched(row, out->second);
+    dispatched.erase(out);
     if (is_call(row)) call_lost(row, "a call was stopped");
   }
   pauses.cancel(row);

@@ -89,7 +89,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
 /// Attempts at processes that have gone are taken back, or run again.
 void Home::Impl::attempts_lost(Instant leases_over) {
   std::vector<RowIndex> lost;
-  for (const auto& [row, out] : handed_out) {
+  for (const auto& [row, out] : dispatched) {
     if (!alive(out.runner) && !is_planted(options.planted, PlantedInHome::loss_ignored)) lost.push_back(row);
   }
   for (const RowIndex row : lost) {
@@ -97,7 +97,7 @@ void Home::Impl::attempts_lost(Instant leases_over) {
       starts.lost(row, leases_over);
       starts.ended(row);  // Others need not wait for it meanwhile.
     }
-    take_back(row, recorded::Lost{to_string(handed_out.at(row).runner) + " died"});
+    take_back(row, recorded::Lost{to_string(dispatched.at(row).runner) + " died"});
   }
   lost.clear();
   for (auto& [row, run] : again) {

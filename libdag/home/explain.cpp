@@ -41,7 +41,7 @@ RowIndex Home::Impl::waits_behind(RowIndex row) const {
     const RowIndex first = calls.actor_of(row).next_call();
     return first == row ? no_row : first;
   }
-  if ((at != RowState::running && at != RowState::lent) || handed_out.contains(row)) return no_row;
+  if ((at != RowState::running && at != RowState::lent) || dispatched.contains(row)) return no_row;
   const Fact* known = fact(row);
   return known == nullptr ? no_row : known->becomes;
 }
@@ -79,7 +79,7 @@ std::string Home::Impl::why(RowIndex row) const {
     case RowState::running:
       return "runs here";
     case RowState::lent:
-      if (const auto out = handed_out.find(row); out != handed_out.end()) {
+      if (const auto out = dispatched.find(row); out != dispatched.end()) {
         const std::string at = "was handed to " + to_string(out->second.runner.process);
         return runs_alone(row) ? at + ", to run with nothing beside it: " + why_alone(row) : at;
       }

@@ -125,13 +125,13 @@ void Home::Impl::tell_group(GroupMemberDown down) {
 
 /// If it runs. It is decided about anew.
 void Home::Impl::stop_member(RowIndex member, const std::string& why) {
-  const auto out = handed_out.find(member);
-  if (out == handed_out.end()) return;
+  const auto out = dispatched.find(member);
+  if (out == dispatched.end()) return;
   stop_for_next(member, out->second);
   overtake({table.id(member), out->second.id});
   say(table.id(member), out->second.id, [&] { return recorded::StartedOver{why}; });
   table.apply(member, TakenBack{out->second.word_attempt});
-  handed_out.erase(out);
+  dispatched.erase(out);
   to_decide.push_back(member);
 }
 

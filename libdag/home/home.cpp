@@ -173,7 +173,7 @@ bool Home::recounting() const { return impl_->recounting(); }
 HomeCounts Home::counts() const {
   HomeCounts counts = impl_->counts;
   counts.rows = impl_->ledger.rows();
-  counts.lent = impl_->handed_out.size();
+  counts.lent = impl_->dispatched.size();
   for (RowIndex row = 0; row < impl_->table.size(); ++row) {
     counts.outputs_held += impl_->table[row].output.load().size_bytes();
   }

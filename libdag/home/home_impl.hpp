@@ -104,7 +104,7 @@ class Home::Impl : public HomeRows {
   // ---- attempts.cpp
   AttemptId issue(RowIndex row, Life to);
   void start(RowIndex row, std::optional<Life> wanted_at = std::nullopt);
-  void hand_out(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation,
+  void dispatch(RowIndex row, Life to, AttemptId id, bool again, AttemptId generation,
                 const OutcomeRecord* restore);
   void attempt_ended(Life from, OutcomeRecord record, Duration ran);
   /// `known_run` is empty if the run time was lost.
@@ -112,7 +112,7 @@ class Home::Impl : public HomeRows {
                          std::optional<Duration> known_run);
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
   void take_back(RowIndex row, const RecordWhat& why);
-  void stop_handed_out(RowIndex row, const OutAttempt& out);
+  void stop_dispatched(RowIndex row, const OutAttempt& out);
   bool bare(RowIndex row) const;
   Error no_more_attempts(RowIndex row) const;
 
@@ -339,7 +339,7 @@ class Home::Impl : public HomeRows {
   // Attempts.
   std::unordered_map<RowIndex, Tries> tries;
   std::unordered_map<RowIndex, Error> failed_with;  ///< the newest failure of a try, for people
-  std::map<RowIndex, OutAttempt> handed_out;
+  std::map<RowIndex, OutAttempt> dispatched;
   StoppedAttempts stopped_attempts;
   std::map<RowIndex, Again> again;
   /// Saved states of rows that have not settled; oldest first.

@@ -20,9 +20,9 @@ std::size_t Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::ui
     --slots;
     ++went;
     const AttemptId id{options.epoch, lent.word.attempt};
-    handed_out[row] = {thief, id, lent.word.attempt, false};
+    dispatched[row] = {thief, id, lent.word.attempt, false};
     say(table.id(row), id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
-    hand_out(row, thief, id, false, {}, nullptr);
+    dispatch(row, thief, id, false, {}, nullptr);
   }
   return went;
 }
@@ -38,8 +38,8 @@ bool Home::Impl::may_go_elsewhere(RowIndex row) const {
 bool Home::Impl::may_lend(const OutputName& attempt) const {
   const RowIndex row = table.find(attempt.task);
   if (over || !ahead.has_credit() || row == no_row || table[row].ghost) return false;
-  const auto out = handed_out.find(row);
-  return out != handed_out.end() && out->second.id == attempt.attempt && out->second.direct &&
+  const auto out = dispatched.find(row);
+  return out != dispatched.end() && out->second.id == attempt.attempt && out->second.direct &&
          may_go_elsewhere(row);
 }
 
@@ -47,8 +47,8 @@ std::size_t Home::Impl::lend_attempts(std::span<const OutputName> attempts, Life
   std::size_t went = 0;
   for (const OutputName& attempt : attempts) {
     const RowIndex row = table.find(attempt.task);
-    const auto out = handed_out.find(row);
-    DAG_CHECK(out != handed_out.end() && out->second.id == attempt.attempt);
+    const auto out = dispatched.find(row);
+    DAG_CHECK(out != dispatched.end() && out->second.id == attempt.attempt);
     if (lend_again(row, options.self, thief)) ++went;
   }
   return went;
@@ -58,15 +58,15 @@ std::size_t Home::Impl::lend_attempts(std::span<const OutputName> attempts, Life
 /// costs more than waiting for a lane. A suspect goes to where it is placed. Returns whether the thief got
 /// it.
 bool Home::Impl::lend_again(RowIndex row, Life from, Life thief) {
-  const auto out = handed_out.find(row);
+  const auto out = dispatched.find(row);
   table.apply(row, TakenBack{out->second.word_attempt});
-  handed_out.erase(out);
+  dispatched.erase(out);
   const bool goes = runs(thief) && !placement->keeps(inputs_to_place(row), thief, options.self);
   Life to = goes ? thief : options.self;
   if (keeps_away_from_the_record(row)) to = place(row).at;
   const AttemptId id = issue(row, to);
   say(table.id(row), id, [&] { return recorded::Stolen{{from.process, std::nullopt}}; });
-  hand_out(row, to, id, false, {}, nullptr);
+  dispatch(row, to, id, false, {}, nullptr);
   return to == thief;
 }
 

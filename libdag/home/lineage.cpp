@@ -256,7 +256,7 @@ void Home::Impl::run_again(RowIndex row) {
   PlacedAttempt placed = place(row);
   run.out = OutAttempt{placed.at, uncounted(), 0, false};
   if (placed.why) say(table.id(row), run.out->id, [&] { return std::move(*placed.why); });
-  hand_out(row, placed.at, run.out->id, true, {}, nullptr);
+  dispatch(row, placed.at, run.out->id, true, {}, nullptr);
 }
 
 void Home::Impl::again_ended(RowIndex row, OutcomeRecord& record, Life from) {

@@ -47,7 +47,7 @@ void Home::Impl::look_for_leases_over() {
 
 /// Stops an attempt of a row that is to run again.
 void Home::Impl::stop_for_next(RowIndex row, const OutAttempt& out) {
-  stop_handed_out(row, out);
+  stop_dispatched(row, out);
   const bool harmless = table.policy_of(table[row]).effects == Effects::pure;
   stopped_attempts.add(row, {out.id, out.runner, harmless ? now + pure_waits_max : Instant{Duration::max()}});
 }

@@ -115,7 +115,7 @@ void Home::Impl::place_ready(RowIndex row) {
   }
   const AttemptId id = issue(row, placed.at);
   if (placed.why) say(table.id(row), id, [&] { return std::move(*placed.why); });
-  hand_out(row, placed.at, id, false, {}, nullptr);
+  dispatch(row, placed.at, id, false, {}, nullptr);
 }
 
 void Home::Impl::observe(RowIndex row, Duration ran) {

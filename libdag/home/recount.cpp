@@ -184,14 +184,14 @@ void Home::Impl::on(Life from, const message::Report& report) {
   for (const message::Report::Running& running : report.running) {
     const RowIndex row = table.find(running.name.task);
     const bool known =
-        row != no_row && handed_out.contains(row) && handed_out.at(row).id == running.name.attempt;
+        row != no_row && dispatched.contains(row) && dispatched.at(row).id == running.name.attempt;
     if (known || earlier.is_back(running.name)) continue;
     if (row != no_row && again.contains(row) && again.at(row).out &&
         again.at(row).out->id == running.name.attempt) {
       continue;
     }
     const bool useful = row != no_row && !table[row].ghost && !is(row, flag::vanished | flag::grown) &&
-                        !has_ended(row) && !is_call(row) && !handed_out.contains(row) &&
+                        !has_ended(row) && !is_call(row) && !dispatched.contains(row) &&
                         word(row).state != RowState::running && word(row).state != RowState::ready;
     const bool excludes = row != no_row && !table[row].ghost && !is(row, flag::vanished) && is_exclusive(row);
     if (!useful && excludes) {
@@ -227,7 +227,7 @@ void Home::Impl::on(Life from, const message::Report& report) {
 bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from) {
   const RowState now_state = word(row).state;
   const bool open_still = (now_state == RowState::waiting || now_state == RowState::held) &&
-                          !is(row, flag::grown | flag::vanished) && !handed_out.contains(row);
+                          !is(row, flag::grown | flag::vanished) && !dispatched.contains(row);
   const bool whole = !record.grew || record.spawned != nullptr;
   // A process that heard of NotEnded must not see this end count: its own ends might be recorded on it.
   if (is(row, flag::denied) || earlier.is_overtaken(record.name())) return false;
@@ -302,7 +302,7 @@ bool Home::Impl::adopt(RowIndex row) {
   const Next lent = table.apply(row, LentOut{});
   DAG_CHECK(lent.what == Do::run);
   if (best->running) {
-    handed_out[row] = {best->from, best->record.attempt, lent.word.attempt, false};
+    dispatched[row] = {best->from, best->record.attempt, lent.word.attempt, false};
     say(table.id(row), best->record.attempt, [&] { return recorded::Lent{best->from.process}; });
     return true;
   }

@@ -57,7 +57,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   }
   for (const auto* rows : {&undone.vanished, &undone.anew, &undone.reopened}) {
     for (const RowIndex row : *rows) {
-      const bool seen = word(row).outcome == Outcome::finished || handed_out.contains(row);
+      const bool seen = word(row).outcome == Outcome::finished || dispatched.contains(row);
       if (is_call(row) && seen) dirty.insert(calls.actor_of(row).group);
     }
   }
@@ -96,18 +96,18 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
 void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   DAG_CHECK(!is(row, flag::sent));
   if (is_call(row)) objects.undone(row);
-  if (const auto out = handed_out.find(row); out != handed_out.end()) {
+  if (const auto out = dispatched.find(row); out != dispatched.end()) {
     // Undoing must not take longer for kernels that do no harm.
     if (table.policy_of(table[row]).effects == Effects::pure) {
-      stop_handed_out(row, out->second);
+      stop_dispatched(row, out->second);
     } else {
       stop_for_next(row, out->second);
     }
     if (is_call(row)) objects.not_busy(row);
-    handed_out.erase(out);
+    dispatched.erase(out);
   }
   if (const auto run = again.find(row); run != again.end()) {
-    if (run->second.out) stop_handed_out(row, *run->second.out);
+    if (run->second.out) stop_dispatched(row, *run->second.out);
     // Also of a call that vanishes: its chain forgets it, and would take its end for that of another one.
     if (is_call(row)) objects.not_busy(row);
     again.erase(run);

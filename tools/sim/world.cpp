@@ -306,13 +306,13 @@ bool World::carry_out(Process& process, JobEffect& any) {
   if (const auto* ready = std::get_if<OfferRow>(&any)) {
     process.queue.push_back({ready->shard, ready->row, nullptr});
   } else if (auto* start = std::get_if<StartAttempt>(&any)) {
-    check_handed_out(process, start->attempt);
+    check_dispatched(process, start->attempt);
     process.queue.push_back({0, no_row, std::make_shared<Attempt>(std::move(start->attempt))});
   } else if (const auto* stop = std::get_if<StopAttempt>(&any)) {
     process.stopped.insert({stop->task, stop->id});
   } else if (const auto* message = std::get_if<SendMessage>(&any)) {
     if (const auto* lend = std::get_if<message::Lend>(&message->message))
-      check_handed_out(process, lend->attempt);
+      check_dispatched(process, lend->attempt);
     send(life, message->to, message->message);
   } else if (const auto* said = std::get_if<TellCell>(&any)) {
     tell_cell(process, said->from, said->message);

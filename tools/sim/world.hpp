@@ -437,7 +437,7 @@ class World {
   /// Effects rest on what is settled, else they could not be taken back.
   void check_once(std::uint64_t salt, TaskId task);
   void check_suspect(const Process& process, std::uint64_t salt, TaskId task) const;
-  void check_handed_out(const Process& process, const Attempt& attempt) const;
+  void check_dispatched(const Process& process, const Attempt& attempt) const;
   void check_exclusive(TaskId task);
   void check_effects(std::uint64_t salt, TaskId task, const std::vector<OutputName>& rests_on) const;
   void begin_row(Process& process, const Work& work);

@@ -80,7 +80,7 @@ void World::check_suspect(const Process& process, std::uint64_t salt, TaskId tas
   throw Violation("task " + to_string(task) + " may have taken a process down, and runs in company");
 }
 
-void World::check_handed_out(const Process& process, const Attempt& attempt) const {
+void World::check_dispatched(const Process& process, const Attempt& attempt) const {
   if (attempt.call != detail::CallKind::ordinary || attempt.alone || attempt.stands_for) return;
   check_suspect(process, detail::from_blob<std::uint64_t>(attempt.blobs.at(0)), attempt.task);
 }

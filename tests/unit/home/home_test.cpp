@@ -25,8 +25,8 @@ bool before(const LocalJob& job, const std::string& first, const std::string& se
 const Error& error_of(const LocalJob& job, TaskId task) { return *job.settled.at(task).record.error; }
 
 /// Tasks a, b and large that are handed out, of which the last one is placed for its needs.
-struct HandedOutTasks : Names {
-  HandedOutTasks() {
+struct DispatchedTasks : Names {
+  DispatchedTasks() {
     for (const TaskId task : tasks)
       policy(task, [](Policy& policy) { policy.timeout = std::chrono::hours(1); });
     policy(tasks[2], [](Policy& policy) { policy.needs.cpus = 2; });
@@ -349,7 +349,7 @@ TEST_CASE("ready rows go to a thief, which runs them and tells; calls and claime
 }
 
 TEST_CASE("what was handed out and waits for a lane can be lent, too") {
-  HandedOutTasks graph;
+  DispatchedTasks graph;
   const auto [a, b, large] = graph.tasks;
   LocalJobOptions options;
   options.processes = 3;
@@ -376,7 +376,7 @@ TEST_CASE("what was handed out and waits for a lane can be lent, too") {
 
 TEST_CASE(
     "what was lent and waits for a lane there goes by its home to who asks, and is not charged for it") {
-  HandedOutTasks graph;
+  DispatchedTasks graph;
   const auto [a, b, large] = graph.tasks;
   const TaskId alone = graph.task("alone", {}, Effects::exclusive);
   LocalJobOptions options;

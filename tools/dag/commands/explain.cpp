@@ -145,7 +145,7 @@ std::string counts_text(const std::array<std::uint64_t, row_states>& counts) {
                                RowState::waiting, RowState::ended}) {
     const std::uint64_t count = counts[static_cast<std::size_t>(state)];
     if (count == 0) continue;
-    const char* words = state == RowState::lent ? "handed out" : detail::name(state).data();
+    const char* words = state == RowState::lent ? "dispatched" : detail::name(state).data();
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + words;
   }
   return text;

@@ -27,14 +27,14 @@ void SimLanes::make_ready(LaneShard& shard, RowIndex row, Priority) {
 
 void SimLanes::start(Attempt attempt, Priority, std::function<void(Ended&&)> done,
                      std::function<void(Saved&&)> saved, std::function<void()> began) {
-  auto work = std::make_shared<HandedOut>(
-      HandedOut{std::move(attempt), std::move(done), std::move(saved), std::move(began)});
-  handed_out_.push_back(work);
+  auto work = std::make_shared<Dispatched>(
+      Dispatched{std::move(attempt), std::move(done), std::move(saved), std::move(began)});
+  dispatched_.push_back(work);
   add({nullptr, no_row, std::move(work)});
 }
 
 void SimLanes::cancel(JobId job, TaskId task, AttemptId attempt) {
-  for (const auto& work : handed_out_) {
+  for (const auto& work : dispatched_) {
     const Attempt& about = work->attempt;
     if (about.job == job && about.task == task && about.id == attempt) work->cancelled = true;
   }
@@ -54,7 +54,7 @@ bool SimLanes::abandon(JobId job, TaskId task, AttemptId attempt) {
 std::vector<RowIndex> SimLanes::take_rows(const LaneShard& shard, std::size_t count) {
   std::vector<RowIndex> rows;
   std::erase_if(queue_, [&](const Work& work) {
-    if (rows.size() == count || work.handed_out || work.shard.get() != &shard) return false;
+    if (rows.size() == count || work.dispatched || work.shard.get() != &shard) return false;
     rows.push_back(work.row);
     return true;
   });
@@ -66,11 +66,11 @@ std::vector<OutputName> SimLanes::take_attempts(JobId job, std::size_t count,
                                                 const std::function<bool(const OutputName&)>& may_go) {
   std::vector<OutputName> names;
   std::erase_if(queue_, [&](const Work& work) {
-    if (names.size() == count || !work.handed_out || work.handed_out->cancelled) return false;
-    const Attempt& attempt = work.handed_out->attempt;
+    if (names.size() == count || !work.dispatched || work.dispatched->cancelled) return false;
+    const Attempt& attempt = work.dispatched->attempt;
     if (attempt.job != job || !may_go({attempt.task, attempt.id})) return false;
     names.push_back({attempt.task, attempt.id});
-    std::erase(handed_out_, work.handed_out);
+    std::erase(dispatched_, work.dispatched);
     return true;
   });
   if (!names.empty()) ledger_.saw("attempts taken for a thief");
@@ -104,22 +104,22 @@ std::vector<RunningNow> SimLanes::running_now() const {
 bool SimLanes::stand_aside() const {
   return std::any_of(running_.begin(), running_.end(), [](const auto& one) { return one.second.alone; }) ||
          std::any_of(queue_.begin(), queue_.end(),
-                     [](const Work& work) { return work.handed_out && work.handed_out->attempt.alone; });
+                     [](const Work& work) { return work.dispatched && work.dispatched->attempt.alone; });
 }
 
 void SimLanes::look(Life self, std::vector<WaitingWork>& waiting, std::vector<FreeLane>& free,
                     JobId job) const {
   if (!stand_aside() && running_.size() < options_.lanes) free.push_back({self, job, changed_});
   for (const Work& work : queue_) {
-    if (work.handed_out && work.handed_out->cancelled) continue;
-    if (!work.handed_out) {
+    if (work.dispatched && work.dispatched->cancelled) continue;
+    if (!work.dispatched) {
       const RowTable& table = work.shard->table;
       if (table.word(work.row).state != RowState::ready) continue;
       waiting.push_back(
           {self, job, table.id(work.row), {work.shard->epoch, table.word(work.row).attempt}, false, {}});
       continue;
     }
-    const Attempt& attempt = work.handed_out->attempt;
+    const Attempt& attempt = work.dispatched->attempt;
     // A lane keeps an attempt that waits to be alone, and does not give it back.
     const bool bound = attempt.call != detail::CallKind::ordinary || attempt.exclusive ||
                        attempt.stands_for || attempt.alone;
@@ -129,7 +129,7 @@ void SimLanes::look(Life self, std::vector<WaitingWork>& waiting, std::vector<Fr
 
 std::string SimLanes::open_rows() const {
   std::string text = "      " + std::to_string(queue_.size()) + " queued, " +
-                     std::to_string(running_.size()) + " running, " + std::to_string(handed_out_.size()) +
+                     std::to_string(running_.size()) + " running, " + std::to_string(dispatched_.size()) +
                      " handed out";
   for (const auto& [at, shard] : shards_) {
     text += "\n      " + to_string(at.first) + " shard " + std::to_string(at.second) + " epoch " +
@@ -159,15 +159,15 @@ void SimLanes::take_work() {
   while (running_.size() < options_.lanes && !queue_.empty()) {
     const auto at = queue_.begin() + static_cast<std::ptrdiff_t>(random_.below(queue_.size()));
     // No attempt begins beside one that is to be alone, and that one begins when nothing runs.
-    const bool alone = at->handed_out && at->handed_out->attempt.alone;
+    const bool alone = at->dispatched && at->dispatched->attempt.alone;
     const bool one_is = std::any_of(running_.begin(), running_.end(),
                                     [](const auto& running) { return running.second.alone; });
     if (one_is || (alone && !running_.empty())) return;
     if (alone) ledger_.saw("ran alone");
     const Work work = std::move(*at);
     queue_.erase(at);
-    if (work.handed_out) {
-      begin_attempt(work.handed_out);
+    if (work.dispatched) {
+      begin_attempt(work.dispatched);
     } else {
       begin_row(work);
     }
@@ -209,7 +209,7 @@ void SimLanes::leave(std::uint32_t lane, std::uint64_t number, const std::shared
   const Running& run = found->second;
   std::shared_ptr<const void> credit;  // Until the receiver of the end holds it.
   if (kernel->ended.spawned) {
-    const bool stopped = std::any_of(handed_out_.begin(), handed_out_.end(), [&](const auto& work) {
+    const bool stopped = std::any_of(dispatched_.begin(), dispatched_.end(), [&](const auto& work) {
       const Attempt& about = work->attempt;
       return work->cancelled && about.job == run.job && about.task == run.task && about.id == run.id;
     });
@@ -321,10 +321,10 @@ void SimLanes::hear(std::optional<Life> from, EdgeNews&& news) {
   ports_.edge_news(from, as_message(std::move(news)));
 }
 
-void SimLanes::begin_attempt(const std::shared_ptr<HandedOut>& work) {
+void SimLanes::begin_attempt(const std::shared_ptr<Dispatched>& work) {
   const Attempt& attempt = work->attempt;
   const auto end = [this, work](KernelRun& run) {
-    std::erase(handed_out_, work);
+    std::erase(dispatched_, work);
     work->done(std::move(run.ended));
   };
   auto kernel = std::make_shared<KernelRun>();
@@ -340,7 +340,7 @@ void SimLanes::begin_attempt(const std::shared_ptr<HandedOut>& work) {
   if (attempt.checkpoints && work->saved) save_meanwhile(work, takes);
 }
 
-void SimLanes::save_meanwhile(const std::shared_ptr<HandedOut>& work, Duration takes) {
+void SimLanes::save_meanwhile(const std::shared_ptr<Dispatched>& work, Duration takes) {
   const auto count = static_cast<Duration::rep>(1 + random_.below(4));
   for (Duration::rep i = 1; i <= count; ++i) {
     ports_.after(takes * i / (count + 1), [work, state = detail::to_blob(saved_by(work->attempt))] {

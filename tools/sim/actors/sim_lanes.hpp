@@ -77,7 +77,7 @@ class SimLanes final : public LanesPort {
   std::string open_rows() const;
 
  private:
-  struct HandedOut {
+  struct Dispatched {
     Attempt attempt;
     std::function<void(Ended&&)> done;
     std::function<void(Saved&&)> saved;
@@ -87,7 +87,7 @@ class SimLanes final : public LanesPort {
   struct Work {
     std::shared_ptr<LaneShard> shard;  ///< of a row
     RowIndex row = no_row;
-    std::shared_ptr<HandedOut> handed_out;
+    std::shared_ptr<Dispatched> dispatched;
   };
   struct Running {
     JobId job;
@@ -106,7 +106,7 @@ class SimLanes final : public LanesPort {
   void look_soon();
   void take_work();
   void begin_row(const Work& work);
-  void begin_attempt(const std::shared_ptr<HandedOut>& work);
+  void begin_attempt(const std::shared_ptr<Dispatched>& work);
   KernelRun run_attempt(const Attempt& attempt);
   void end_row(const std::shared_ptr<LaneShard>& shard, RowIndex row, std::uint32_t attempt, KernelRun& run);
   bool tell_edge(const LaneShard& from, const Route& route, EdgeNews&& news);
@@ -116,7 +116,7 @@ class SimLanes final : public LanesPort {
   /// The kernel has returned; a lane without credit for the kernel's spawned tasks waits.
   void leave(std::uint32_t lane, std::uint64_t number, const std::shared_ptr<KernelRun>& kernel,
              const std::function<void(KernelRun&)>& then);
-  void save_meanwhile(const std::shared_ptr<HandedOut>& work, Duration takes);
+  void save_meanwhile(const std::shared_ptr<Dispatched>& work, Duration takes);
   Duration kernel_time();
   LaneReport& report_to(const std::shared_ptr<LaneShard>& shard);
   void report_later(const std::shared_ptr<LaneShard>& shard);
@@ -130,7 +130,7 @@ class SimLanes final : public LanesPort {
   std::deque<Work> queue_;
   std::map<std::uint32_t, Running> running_;  ///< by lane
   std::uint64_t number_ = 0;
-  std::vector<std::shared_ptr<HandedOut>> handed_out_;  ///< that have not ended
+  std::vector<std::shared_ptr<Dispatched>> dispatched_;  ///< that have not ended
   std::map<std::pair<JobId, std::uint32_t>, std::shared_ptr<LaneShard>> shards_;
   std::vector<OpenReport> reports_;
   bool look_planned_ = false, dry_wanted_ = false;
