@@ -85,7 +85,7 @@ Ended run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost&
   Ended ended;
   ended.task = attempt.task;
   ended.id = attempt.id;
-  Context context(host, attempt.try_number, cancelled, checkpoints);
+  Context context(host, attempt.attempt_number, cancelled, checkpoints);
   KernelResult result;
   switch (attempt.call) {
     case detail::CallKind::ordinary:

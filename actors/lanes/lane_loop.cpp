@@ -381,7 +381,7 @@ void Lanes::run_dispatched(Lane& lane, std::unique_ptr<Dispatched> mine, Priorit
     lane.task = attempt.task;
     lane.attempt = attempt.id;
     lane.task_name = attempt.name;
-    lane.number = attempt.try_number;
+    lane.number = attempt.attempt_number;
     {
       const std::lock_guard lock(lane.mutex);
       lane.running = key;

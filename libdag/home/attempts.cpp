@@ -79,14 +79,14 @@ void Home::Impl::dispatch(RowIndex row, Life to, AttemptId id, bool repeats, Att
   attempt.task = table.id(row);
   attempt.id = id;
   const auto tried = tries.find(row);
-  attempt.try_number = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row) + 1;
+  attempt.attempt_number = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row) + 1;
   attempt.name = fragment.names[kind.name];
   attempt.code = fragment.codes[kind.code];
   attempt.returns = kind.returns;
   attempt.timeout = policy.timeout;
   attempt.exclusive = policy.effects == Effects::exclusive;
   attempt.may_overlap = policy.effects == Effects::pure;
-  attempt.last_try = attempt.try_number >= retry_of(row).attempts;
+  attempt.last_try = attempt.attempt_number >= retry_of(row).attempts;
   attempt.stages = policy.effects == Effects::staged;
   attempt.alone = runs_alone(row);
   attempt.call = kind.call;

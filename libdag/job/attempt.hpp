@@ -41,7 +41,7 @@ struct Attempt {
   JobId job;
   TaskId task;
   AttemptId id;
-  std::uint32_t try_number = 1;  ///< the value of Context::attempt: charged tries so far, and this one
+  std::uint32_t attempt_number = 1;  ///< the value of Context::attempt: charged tries so far, and this one
   std::string name;
   detail::Code code;
   bool returns = false;

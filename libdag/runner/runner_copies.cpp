@@ -234,12 +234,12 @@ void Runner::explain(const TaskSelector& wanted, Instant now, std::vector<TaskEx
   for (const auto& [name, taken] : attempts_) {
     const Attempt& attempt = taken.lend.attempt;
     if (to.size() == explained_max) return;
-    if (!wanted.takes(attempt.task, attempt.name) || (wanted.failed && attempt.try_number < 2)) continue;
+    if (!wanted.takes(attempt.task, attempt.name) || (wanted.failed && attempt.attempt_number < 2)) continue;
     TaskExplained& one = to.emplace_back();
     one.task = attempt.task;
     one.name = attempt.name;
     one.attempt = attempt.id;
-    one.failures = attempt.try_number - 1;
+    one.failures = attempt.attempt_number - 1;
     one.state = taken.started ? RowState::ready : RowState::held;
     if (taken.started) {
       one.why = "queued for a lane";

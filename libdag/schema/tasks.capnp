@@ -71,7 +71,7 @@ struct Lend {
   task @0 :Ids.TaskId;
   epoch @1 :Ids.Epoch;
   attempt @2 :Ids.AttemptNumber;
-  tryNumber @3 :UInt32;
+  attemptNumber @3 :UInt32;
   name @4 :Text;
   code @5 :Graphs.Code;
   returns @6 :Bool;

@@ -10,7 +10,7 @@ void write(schema::Tasks::Builder to, const message::Lend& message, const CodeMa
   builder.setTask(word_of(attempt.task));
   builder.setEpoch(word_of(attempt.id.epoch));
   builder.setAttempt(attempt.id.number);
-  builder.setTryNumber(attempt.try_number);
+  builder.setAttemptNumber(attempt.attempt_number);
   if (!attempt.name.empty()) builder.setName(as_text(attempt.name));
   write(builder.initCode(), attempt.code, codes);
   builder.setReturns(attempt.returns);
@@ -111,7 +111,7 @@ message::Lend read_lend(schema::Tasks::Reader tasks, Reading& reading) {
   attempt.job = lend.job;
   attempt.task = task_from(from.getTask());
   attempt.id = {epoch_from(from.getEpoch()), from.getAttempt()};
-  attempt.try_number = from.getTryNumber();
+  attempt.attempt_number = from.getAttemptNumber();
   attempt.name = text_from(from.getName(), label_bytes_max, "Lend.name");
   attempt.code = read(from.getCode(), reading.codes);
   attempt.returns = from.getReturns();

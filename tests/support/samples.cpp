@@ -161,7 +161,7 @@ Attempt lent_attempt() {
   lent.job = JobId{77};
   lent.task = {0, 5};
   lent.id = attempt(9);
-  lent.try_number = 2;
+  lent.attempt_number = 2;
   lent.name = "train";
   lent.code = code(0x10);
   lent.returns = true;

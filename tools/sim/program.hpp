@@ -121,7 +121,7 @@ struct KernelRun {
   bool crashes_always = false;
 };
 inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const detail::Code& code,
-                            bool returns, std::uint32_t try_number,
+                            bool returns, std::uint32_t attempt_number,
                             const std::vector<detail::ArgumentView>& views, void* self,
                             const std::vector<detail::Code>& predicates, bool varying = false) {
   KernelRun run;
@@ -130,7 +130,7 @@ inline KernelRun run_kernel(Program& program, TaskId task, AttemptId id, const d
   run.salt = detail::from_blob<std::uint64_t>(views.at(0).values[0]);
   const Known* known = program.find(run.salt);
   run.known = known != nullptr;
-  if (known != nullptr && try_number <= known->graph->tasks[known->task].failures) {
+  if (known != nullptr && attempt_number <= known->graph->tasks[known->task].failures) {
     run.crashes = Program::crashes(*known, run.salt);
     run.crashes_always = run.crashes && Program::crashes_always(*known);
     run.ended.outcome = Outcome::failed;

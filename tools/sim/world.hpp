@@ -432,7 +432,7 @@ class World {
 
   /// A later attempt is not told of fewer tries than an earlier one, whichever home gave it out, unless the
   /// task started over in between.
-  void check_tries(TaskId task, AttemptId id, std::uint32_t try_number);
+  void check_tries(TaskId task, AttemptId id, std::uint32_t attempt_number);
 
   /// Effects rest on what is settled, else they could not be taken back.
   void check_once(std::uint64_t salt, TaskId task);

@@ -39,20 +39,20 @@ void World::check(const HomeBox& box) const {
   }
 }
 
-void World::check_tries(TaskId task, AttemptId id, std::uint32_t try_number) {
+void World::check_tries(TaskId task, AttemptId id, std::uint32_t attempt_number) {
   if (!options_.listened) return;
   std::map<AttemptId, std::uint32_t>& known = tries_[task];
   if (const auto over = trace_.started_over.find(task); over != trace_.started_over.end()) {
     known.erase(known.begin(), known.upper_bound(over->second));
     if (id <= over->second) return;
   }
-  const auto here = known.emplace(id, try_number).first;
+  const auto here = known.emplace(id, attempt_number).first;
   const auto later = std::next(here);
-  const bool right = (here == known.begin() || std::prev(here)->second <= try_number) &&
-                     (later == known.end() || try_number <= later->second);
+  const bool right = (here == known.begin() || std::prev(here)->second <= attempt_number) &&
+                     (later == known.end() || attempt_number <= later->second);
   if (!right) {
     throw Violation("attempt " + to_string(task) + to_string(id) + " is said to be try " +
-                    std::to_string(try_number) + ", and others of the task say otherwise");
+                    std::to_string(attempt_number) + ", and others of the task say otherwise");
   }
 }
 

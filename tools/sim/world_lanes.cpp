@@ -411,7 +411,7 @@ void World::begin_attempt(Process& process, const Work& work) {
     }
   }
   if (!attempt.stands_for && !restores_object) {
-    check_tries(attempt.task, attempt.id, attempt.try_number);
+    check_tries(attempt.task, attempt.id, attempt.attempt_number);
   }
   void* self = nullptr;
   void* made = nullptr;
@@ -441,9 +441,9 @@ void World::begin_attempt(Process& process, const Work& work) {
     run->ended.id = attempt.id;
   } else {
     // A run again has no more tries to fail; it succeeded once.
-    const std::uint32_t try_number = attempt.stands_for ? 1000 : attempt.try_number;
+    const std::uint32_t attempt_number = attempt.stands_for ? 1000 : attempt.attempt_number;
     *run =
-        run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, try_number, views, self,
+        run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, attempt_number, views, self,
                    attempt.predicates, options_.varying && attempt.call == detail::CallKind::ordinary);
   }
   if (made != nullptr) {

@@ -83,7 +83,7 @@ TEST_CASE("a crash and a failure are tries alike, and the kernel is told which o
   job.run();
   std::vector<std::uint32_t> tries;
   for (const LocalJob::Ran& ran : job.ran) {
-    if (ran.name == "poison") tries.push_back(ran.try_number);
+    if (ran.name == "poison") tries.push_back(ran.attempt_number);
   }
   CHECK(tries == std::vector<std::uint32_t>{2, 3});
   CHECK(job.outcome(made.after) == Outcome::finished);
@@ -357,7 +357,7 @@ namespace {
 std::vector<std::uint32_t> tries_of(const LocalJob& job, const std::string& name) {
   std::vector<std::uint32_t> tries;
   for (const LocalJob::Ran& ran : job.ran) {
-    if (ran.name == name) tries.push_back(ran.try_number);
+    if (ran.name == name) tries.push_back(ran.attempt_number);
   }
   return tries;
 }

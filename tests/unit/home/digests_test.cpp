@@ -160,7 +160,7 @@ TEST_CASE("what tries on inputs that do not count came to does not count") {
   REQUIRE(job.runs("b") == 4);
   std::vector<std::uint32_t> tries;
   for (const LocalJob::Ran& ran : job.ran) {
-    if (ran.name == "b") tries.push_back(ran.try_number);
+    if (ran.name == "b") tries.push_back(ran.attempt_number);
   }
   CHECK(tries == std::vector<std::uint32_t>{1, 2, 1, 2});
   CHECK(job.outcome(b) == Outcome::finished);

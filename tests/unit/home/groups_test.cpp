@@ -73,7 +73,7 @@ TEST_CASE("a strategy says which members are stopped, and none of them starts be
     CHECK(attempt(job, member) == (again ? 2 : 1));
   }
   // Nobody but the one that failed was charged.
-  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.try_number == (ran.name == "b" ? ran.id.number : 1));
+  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.attempt_number == (ran.name == "b" ? ran.id.number : 1));
   CHECK(job.outcome(gang.after) == Outcome::finished);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("a member lost with its process starts again with the others, and nobo
   CHECK(attempt(job, gang.a) == (strategy == Strategy::one_for_all ? 3 : 1));
   CHECK(attempt(job, gang.b) == 3);
   CHECK(attempt(job, gang.c) == (strategy == Strategy::one_for_one ? 1 : 3));
-  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.try_number == (ran.name == "b" ? ran.id.number - 1 : 1));
+  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.attempt_number == (ran.name == "b" ? ran.id.number - 1 : 1));
 }
 
 TEST_CASE("members that are lost together start together") {
@@ -357,7 +357,7 @@ TEST_CASE("a new home counts restarts from zero") {
   job.paused.clear();
   job.run();
   CHECK(job.outcome(gang.b) == Outcome::finished);
-  CHECK(job.ran.back().try_number <= 3);
+  CHECK(job.ran.back().attempt_number <= 3);
 }
 
 TEST_CASE("a group that gave up stays so under a new home") {

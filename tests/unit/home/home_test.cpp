@@ -70,7 +70,7 @@ TEST_CASE("a task fails some times and then returns: it is told which try it is,
   CHECK(job.now >= Instant{std::chrono::milliseconds(225)});  // 100 and 200, three quarters of each at least.
   REQUIRE(job.runs("a") == 3);
   for (std::uint32_t i = 0; i < 3; ++i) {
-    CHECK(job.ran[i].try_number == i + 1);
+    CHECK(job.ran[i].attempt_number == i + 1);
     CHECK(job.ran[i].id.number == i + 1);
   }
   REQUIRE(job.troubles.size() == 2);
@@ -231,7 +231,7 @@ TEST_CASE("a call that fails is tried on the state before it, which is made agai
   graph.attempts(second, 2);
   Script script;
   script.special["second"] = [&](const KernelCall& call) {
-    if (call.try_number == 1) {
+    if (call.attempt_number == 1) {
       static_cast<ActorState*>(call.self)->value = 666;  // Half of it was done.
       Ended ended;
       ended.outcome = Outcome::failed;
@@ -400,7 +400,7 @@ TEST_CASE(
   job.paused.clear();
   job.run();
   for (const char* name : {"a", "b", "large", "alone"}) CHECK(job.runs(name) == 1);
-  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.try_number == 1);
+  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.attempt_number == 1);
   for (const TaskId task : {a, b, large, alone}) CHECK(job.outcome(task) == Outcome::finished);
 }
 

@@ -24,7 +24,7 @@ struct KernelCall {
   TaskId task;
   AttemptId id;
   std::string name;
-  std::uint32_t try_number = 1;
+  std::uint32_t attempt_number = 1;
   detail::Code code;
   bool returns = false;
   detail::CallKind call = detail::CallKind::ordinary;
@@ -163,7 +163,7 @@ class LocalJob {
     std::string name;
     TaskId task;
     AttemptId id;
-    std::uint32_t try_number;
+    std::uint32_t attempt_number;
     Life at;
     bool again;
   };

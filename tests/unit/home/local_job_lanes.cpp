@@ -148,7 +148,7 @@ Ended LocalJob::run_kernel(const KernelCall& call) {
   if (!executed_.insert({call.task, call.id}).second) {
     throw std::runtime_error("executed twice: " + to_string(call.task) + to_string(call.id));
   }
-  ran.push_back({call.name, call.task, call.id, call.try_number, call.at, call.again});
+  ran.push_back({call.name, call.task, call.id, call.attempt_number, call.at, call.again});
   Ended ended = kernel_(call);
   ended.task = call.task;
   ended.id = call.id;
@@ -237,7 +237,7 @@ void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
   const KernelCall call{attempt.task,
                         attempt.id,
                         attempt.name,
-                        attempt.try_number,
+                        attempt.attempt_number,
                         attempt.code,
                         attempt.returns,
                         attempt.call,

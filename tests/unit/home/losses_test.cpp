@@ -128,7 +128,7 @@ TEST_CASE("an attempt that was lost with its process is run again, and not charg
   job.paused.clear();
   job.run();
   REQUIRE(job.ran.size() == 1);
-  CHECK(job.ran[0].try_number == 1);
+  CHECK(job.ran[0].attempt_number == 1);
   CHECK(job.ran[0].id.number == 2);
   CHECK(job.outcome(a) == Outcome::finished);
 }

@@ -87,7 +87,7 @@ Checked check(std::uint64_t seed, Representation representation, Circumstances c
   test::LocalJob job(
       program.graph().fragment,
       [&](const test::KernelCall& call) {
-        return sim::run_kernel(program, call.task, call.id, call.code, call.returns, call.try_number,
+        return sim::run_kernel(program, call.task, call.id, call.code, call.returns, call.attempt_number,
                                call.views, call.self, call.predicates)
             .ended;
       },

@@ -37,9 +37,9 @@ struct Script {
   Ended ordinary(const KernelCall& call) const {
     Ended ended;
     const auto failing = failures.find(call.name);
-    if (failing != failures.end() && call.try_number <= failing->second && !call.again) {
+    if (failing != failures.end() && call.attempt_number <= failing->second && !call.again) {
       ended.outcome = Outcome::failed;
-      ended.error = Error{ErrorCode::task_failed, "try " + std::to_string(call.try_number)};
+      ended.error = Error{ErrorCode::task_failed, "try " + std::to_string(call.attempt_number)};
       return ended;
     }
     std::uint64_t value = name_value(call.name);

@@ -380,7 +380,7 @@ KernelRun SimLanes::run_attempt(const Attempt& attempt) {
     test::restore_actor(attempt.actor_code.restore, attempt.restore_from, self);
   } else {
     // A run again has no more tries to fail; it succeeded once.
-    const std::uint32_t tries = attempt.stands_for ? 1000 : attempt.try_number;
+    const std::uint32_t tries = attempt.stands_for ? 1000 : attempt.attempt_number;
     run = run_kernel(ledger_.program(attempt.job), attempt.task, attempt.id, attempt.code, attempt.returns,
                      tries, argument_views(attempt), self, attempt.predicates);
   }
