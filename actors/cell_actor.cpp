@@ -5,7 +5,7 @@
 
 namespace dag {
 
-CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, RecordSink& records,
+CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, EventSink& records,
                      caf::actor node, caf::actor job)
     : event_based_actor(config),
       setup_(std::move(setup)),

@@ -21,7 +21,7 @@ struct CellSetup {
 
 class CellActor : public caf::event_based_actor {
  public:
-  CellActor(caf::actor_config& config, CellSetup setup, Ports ports, RecordSink& records, caf::actor node,
+  CellActor(caf::actor_config& config, CellSetup setup, Ports ports, EventSink& records, caf::actor node,
             caf::actor job);
   caf::behavior make_behavior() override;
   void on_exit() override;

@@ -24,7 +24,7 @@ LifeLoad placing_load(Life life, const LoadSummary& load) {
 
 std::unique_ptr<HomeOnLanes> HomeOnLanes::make(HomeOptions options,
                                                const std::shared_ptr<const JobPlan>& plan, LanesPort& lanes,
-                                               RecordSink& records, const Ports& ports) {
+                                               EventSink& records, const Ports& ports) {
   auto shard = std::make_shared<LaneShard>(plan->representation, lanes.count());
   shard->job = plan->job;
   shard->epoch = options.epoch;
@@ -40,7 +40,7 @@ std::unique_ptr<HomeOnLanes> HomeOnLanes::make(HomeOptions options,
 }
 
 HomeOnLanes::HomeOnLanes(HomeOptions options, const std::shared_ptr<const JobPlan>& plan,
-                         std::shared_ptr<LaneShard> shard, LanesPort& lanes, RecordSink& records,
+                         std::shared_ptr<LaneShard> shard, LanesPort& lanes, EventSink& records,
                          std::unique_ptr<HomePlacement> placement, FinishPlacer& placer)
     : HomeHere(std::move(options), plan, shard, records, std::move(placement)),
       lanes_(lanes),

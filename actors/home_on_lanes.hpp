@@ -17,7 +17,7 @@ class HomeOnLanes final : public HomeHere {
  public:
   /// `ports` and `lanes` outlive it.
   static std::unique_ptr<HomeOnLanes> make(HomeOptions options, const std::shared_ptr<const JobPlan>& plan,
-                                           LanesPort& lanes, RecordSink& records, const Ports& ports);
+                                           LanesPort& lanes, EventSink& records, const Ports& ports);
   /// The rows go when the last lane is out of them.
   ~HomeOnLanes() override;
   std::optional<Duration> mean_run() const override { return placer_->mean_run(); }
@@ -31,7 +31,7 @@ class HomeOnLanes final : public HomeHere {
 
  private:
   HomeOnLanes(HomeOptions options, const std::shared_ptr<const JobPlan>& plan,
-              std::shared_ptr<LaneShard> shard, LanesPort& lanes, RecordSink& records,
+              std::shared_ptr<LaneShard> shard, LanesPort& lanes, EventSink& records,
               std::unique_ptr<HomePlacement> placement, FinishPlacer& placer);
   void say_ahead(SpawnLoad ahead);
 

@@ -32,7 +32,7 @@ keeper::SaveCopy copy_of(KeepSave save, const JobPlan& plan) {
 }  // namespace
 
 JobHereActor::JobHereActor(caf::actor_config& config, JobSetup setup, LanesPort& lanes, Ports ports,
-                           RecordSink& records, caf::actor node)
+                           EventSink& records, caf::actor node)
     : event_based_actor(config),
       setup_(std::move(setup)),
       lanes_(lanes),

@@ -32,7 +32,7 @@ struct JobSetup {
 
 class JobHereActor : public caf::event_based_actor, private JobPorts {
  public:
-  JobHereActor(caf::actor_config& config, JobSetup setup, LanesPort& lanes, Ports ports, RecordSink& records,
+  JobHereActor(caf::actor_config& config, JobSetup setup, LanesPort& lanes, Ports ports, EventSink& records,
                caf::actor node);
   ~JobHereActor() override;
   caf::behavior make_behavior() override;
@@ -87,7 +87,7 @@ class JobHereActor : public caf::event_based_actor, private JobPorts {
   JobSetup setup_;
   LanesPort& lanes_;
   Ports ports_;
-  RecordSink& records_;
+  EventSink& records_;
   caf::actor node_;
   caf::actor digests_;
   Attempts attempts_;

@@ -10,7 +10,7 @@
 namespace dag {
 
 NodeActor::NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, Ports ports,
-                     RecordSink& records)
+                     EventSink& records)
     : event_based_actor(config),
       setup_(std::move(setup)),
       lanes_(lanes),

@@ -37,7 +37,7 @@ struct NodeSetup {
 
 class NodeActor : public caf::event_based_actor {
  public:
-  NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, Ports ports, RecordSink& records);
+  NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, Ports ports, EventSink& records);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.node"; }
@@ -95,7 +95,7 @@ class NodeActor : public caf::event_based_actor {
   NodeSetup setup_;
   LanesPort& lanes_;
   Ports ports_;
-  RecordSink& records_;
+  EventSink& records_;
   std::map<JobId, HostedJob> jobs_;
   EarlyMessages early_;              ///< of jobs that are not in `jobs_`
   std::vector<JobId> to_hand_over_;  ///< jobs whose JobHereActor has not got all yet

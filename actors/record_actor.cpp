@@ -28,7 +28,7 @@ CellReplicaOptions options_of(const RecordSetup& setup, const RecordPorts& ports
 }  // namespace
 
 RecordActor::RecordActor(caf::actor_config& config, RecordSetup setup, Ports ports, RecordPorts record_ports,
-                         RecordSink& records, caf::actor node)
+                         EventSink& records, caf::actor node)
     : event_based_actor(config),
       setup_(std::move(setup)),
       ports_(std::move(ports)),

@@ -27,7 +27,7 @@ struct RecordSetup {
 class RecordActor : public caf::event_based_actor {
  public:
   RecordActor(caf::actor_config& config, RecordSetup setup, Ports ports, RecordPorts record_ports,
-              RecordSink& records, caf::actor node);
+              EventSink& records, caf::actor node);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.record"; }

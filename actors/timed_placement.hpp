@@ -47,7 +47,7 @@ class TimedPlacement final : public HomePlacement {
   Status possible(const std::string& name, const Policy& policy, const std::vector<Life>& lives) override {
     return of_->possible(name, policy, lives);
   }
-  std::vector<recorded::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
+  std::vector<event::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                                             Life self) override {
     return of_->consider(attempt, lives, self);
   }

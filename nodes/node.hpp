@@ -73,7 +73,7 @@ class Node : public detail::Client {
   std::shared_ptr<spdlog::logger> logger_;
   /// For one process among several, unless it was told to share no rings.
   const std::shared_ptr<ring::Doorbell> doorbell_;
-  NullRecordSink records_;
+  NullEventSink records_;
 
   std::mutex events_mutex_;
   std::function<void(const JobEvent&)> handler_;

@@ -13,7 +13,7 @@
 #include "actors/lanes/staging.hpp"
 #include "libdag/base/forked_child.hpp"
 #include "libdag/base/limits.hpp"
-#include "libdag/journal/record_ring.hpp"
+#include "libdag/journal/event_ring.hpp"
 
 namespace dag {
 
@@ -134,7 +134,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::vector<detail::ArgumentView> views;
   KernelTimes times;
   std::uint32_t searches = 0;
-  std::optional<RecordRingWriter> records;
+  std::optional<EventRingWriter> records;
   /// The steady clock's time when `clock_` showed those ticks.
   Instant known_at;
   std::int64_t known_ticks = 0;

@@ -242,7 +242,7 @@ Instant Lanes::instant_of(Lane& lane, std::int64_t ticks) const {
   return at;
 }
 
-void Lanes::record(Lane& lane, Instant at, RecordWhat what) {
+void Lanes::record(Lane& lane, Instant at, EventWhat what) {
   lane.records->put({at,
                      {options_.records.process, static_cast<std::uint32_t>(lane.index)},
                      lane.job,
@@ -253,7 +253,7 @@ void Lanes::record(Lane& lane, Instant at, RecordWhat what) {
 
 void Lanes::record_run(Lane& lane, Instant at, Outcome outcome, Duration ran,
                        const std::optional<Error>& error) {
-  record(lane, at, recorded::Ran{outcome, ran, error ? error->what : std::string()});
+  record(lane, at, event::Ran{outcome, ran, error ? error->what : std::string()});
 }
 
 /// Inside the gate: no user code, no lock.
@@ -390,7 +390,7 @@ void Lanes::run_dispatched(Lane& lane, std::unique_ptr<Dispatched> mine, Priorit
     const auto began = LaneClock::now();
     if (options_.running != nullptr)
       options_.running->begin(lane.index, attempt.task, attempt.id, clock_.now());
-    if (lane.records) record(lane, lane_now(), recorded::Started{});
+    if (lane.records) record(lane, lane_now(), event::Started{});
     if (work.began) work.began();
     std::optional<LaneCheckpoints> checkpoints;
     if (attempt.checkpoints) {

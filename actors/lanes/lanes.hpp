@@ -82,7 +82,7 @@ class LaneEvents {
 /// The rings in which lanes note what ran, and for how long, for the journal.
 struct LaneRecords {
   ProcessId process;
-  /// A ring for each lane (libdag/journal/record_ring.hpp); a lane without a ring notes nothing. The memory
+  /// A ring for each lane (libdag/journal/event_ring.hpp); a lane without a ring notes nothing. The memory
   /// outlives the lanes.
   std::vector<std::span<std::byte>> rings;
 };
@@ -202,7 +202,7 @@ class Lanes final : public LanesPort {
   void leave_kernel(Lane& lane, const Attempt& attempt);
   bool nobody_runs() const;
   Instant instant_of(Lane& lane, std::int64_t ticks) const;
-  void record(Lane& lane, Instant at, RecordWhat what);
+  void record(Lane& lane, Instant at, EventWhat what);
   void record_run(Lane& lane, Instant at, Outcome outcome, Duration ran, const std::optional<Error>& error);
   LaneReport& report_to(Lane& lane, LaneShard& shard);
   void send_reports(Lane& lane);

@@ -15,7 +15,7 @@ constexpr Epoch first_epoch{1, 1};
 
 }  // namespace
 
-Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
+Cell::Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, EventSink& records)
     : options_(options),
       plan_(std::move(plan)),
       plan_is_small_(written_bytes(*plan_->graph) + plan_->shard_of.size() * sizeof(ShardIndex) <=
@@ -69,7 +69,7 @@ void Cell::begin(const std::vector<Life>& lives, const std::vector<Life>& homes,
     }
     DAG_CHECK(home != state_.cell || options_.self_runs);
     state_.homes.push_back({home, first_epoch});
-    if (home != Life{}) say({}, {}, now, [&] { return recorded::HomeGiven{shard, home, first_epoch}; });
+    if (home != Life{}) say({}, {}, now, [&] { return event::HomeGiven{shard, home, first_epoch}; });
     recountable_ = recountable_ || home != state_.cell;
   }
   for (const Life life : state_.lives) tell_plan(life);

@@ -92,9 +92,9 @@ using CellEffect = std::variant<SendMessage, TellClient, JobEnded>;
 
 class Cell : private SettledOutcomes {
  public:
-  Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
+  Cell(CellOptions options, std::shared_ptr<const JobPlan> plan, EventSink& records);
   /// Goes on from a snapshot. The snapshot overrides options that it has, too.
-  Cell(CellOptions options, const CellSnapshot& from, RecordSink& records);
+  Cell(CellOptions options, const CellSnapshot& from, EventSink& records);
 
   /// Applies a command, each of which is a function below. Clients' questions are no commands.
   void apply(CellCommand command, std::uint32_t term, Instant now);
@@ -181,7 +181,7 @@ class Cell : private SettledOutcomes {
   void say_known(const OutcomeRecord& growth, Instant now);
   void say_graph(const detail::Fragment& graph, TaskId first, const OutcomeRecord* growth, Instant now);
   void say_finished(const message::TaskBits& some, AttemptId attempt, Instant now);
-  recorded::Settled recorded_of(const OutcomeRecord& said, std::optional<Instant> now) const;
+  event::Settled recorded_of(const OutcomeRecord& said, std::optional<Instant> now) const;
   void blame(const LifeEnd& how, Instant now);
   void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
@@ -231,7 +231,7 @@ class Cell : private SettledOutcomes {
   bool plan_is_small_;
   Blob attached_;
   JobId retries_;
-  RecordSink& records_;
+  EventSink& records_;
   message::JobState state_;
   bool done_ = false;
   /// True: a home may have to be recounted, since some shard is not at this process, or the job can lose this

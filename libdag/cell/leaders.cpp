@@ -128,7 +128,7 @@ CellSnapshot Cell::snapshot() const {
   return whole;
 }
 
-Cell::Cell(CellOptions options, const CellSnapshot& from, RecordSink& records)
+Cell::Cell(CellOptions options, const CellSnapshot& from, EventSink& records)
     : Cell(
           [&] {
             options.self_runs = from.leaders_run;

@@ -51,7 +51,7 @@ void Cell::add(Life life, Instant now) {
     if (older.process == life.process) remove(older, "it came again", now);
   }
   state_.lives.insert(std::upper_bound(state_.lives.begin(), state_.lives.end(), life), life);
-  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::up}; });
+  say({}, {}, now, [&] { return event::Member{life, event::MemberChange::up}; });
   tell_plan(life);
 }
 
@@ -60,7 +60,7 @@ void Cell::remove(Life life, const std::string& why, Instant now) {
   std::erase(state_.recorders, life);
   Incarnation& dead = gone_[life.process];
   dead = std::max(dead, life.incarnation);
-  say({}, {}, now, [&] { return recorded::Member{life, recorded::MemberChange::down, why}; });
+  say({}, {}, now, [&] { return event::Member{life, event::MemberChange::down, why}; });
 }
 
 void Cell::on_life_down(Life life, Instant now, const LifeEnd& how) {
@@ -89,7 +89,7 @@ void Cell::blame(const LifeEnd& how, Instant now) {
       count(state_.suspects, charge.task, how.what.substr(0, why_suspect_bytes_max));
     if (charge.exit != Exit::failed) continue;
     const std::uint32_t times = count(state_.crashed, charge.task, how.what);
-    say(charge.task, {}, now, [&] { return recorded::Crashed{times, how.what}; });
+    say(charge.task, {}, now, [&] { return event::Crashed{times, how.what}; });
   }
 }
 
@@ -173,7 +173,7 @@ void Cell::give(std::uint32_t shard, Instant now) {
   message::ShardHome& home = state_.homes[shard];
   home.home = best;
   ++home.epoch.count;
-  say({}, {}, now, [&] { return recorded::HomeGiven{shard, home.home, home.epoch}; });
+  say({}, {}, now, [&] { return event::HomeGiven{shard, home.home, home.epoch}; });
   streams_[shard] = {};
   steps_.forget(shard);
   if (home.epoch.count < epochs_max) return;

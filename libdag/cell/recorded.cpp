@@ -11,10 +11,10 @@
 namespace dag {
 namespace {
 
-std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
+std::vector<event::TaskClass> classes_of(const detail::Fragment& fragment) {
   std::vector<std::uint64_t> counts(fragment.names.size());
   for (std::uint32_t task = 0; task < fragment.size(); ++task) ++counts[fragment.kind(task).name];
-  std::vector<recorded::TaskClass> classes;
+  std::vector<event::TaskClass> classes;
   for (std::size_t name = 0; name < counts.size(); ++name) {
     if (counts[name] > 0) classes.push_back({fragment.names[name], counts[name]});
   }
@@ -25,9 +25,9 @@ std::vector<recorded::TaskClass> classes_of(const detail::Fragment& fragment) {
 
 void Cell::say_begun(Instant now) {
   say({}, {}, now, [&] {
-    return recorded::JobBegan{plan_->name, plan_->graph->size(), retries_, counts_.settled};
+    return event::JobBegan{plan_->name, plan_->graph->size(), retries_, counts_.settled};
   });
-  say({}, {}, now, [&] { return recorded::TasksKnown{true, classes_of(*plan_->graph)}; });
+  say({}, {}, now, [&] { return event::TasksKnown{true, classes_of(*plan_->graph)}; });
   say_graph(*plan_->graph, {}, nullptr, now);
 }
 
@@ -35,7 +35,7 @@ void Cell::say_begun(Instant now) {
 void Cell::say_graph(const detail::Fragment& graph, TaskId first, const OutcomeRecord* growth, Instant now) {
   if (!records_.enabled() || !records_.wants_graph()) return;
   const AttemptId attempt = growth == nullptr ? AttemptId{} : growth->attempt;
-  GraphPartWriter writer(first, [&](TaskId from, recorded::GraphPart part) {
+  GraphPartWriter writer(first, [&](TaskId from, event::GraphPart part) {
     if (growth != nullptr) part.parent = growth->task;
     say(from, attempt, now, [&] { return std::move(part); });
   });
@@ -72,14 +72,14 @@ void Cell::say_done(Instant now) {
 void Cell::say_known(const OutcomeRecord& growth, Instant now) {
   say(growth.task, growth.attempt, now, [&] {
     spawned_.emplace(growth.first_spawned, growth.spawned);
-    return recorded::TasksKnown{false, classes_of(*growth.spawned)};
+    return event::TasksKnown{false, classes_of(*growth.spawned)};
   });
   say_graph(*growth.spawned, growth.first_spawned, &growth, now);
 }
 
 /// `now`: when it ended, if that is known.
-recorded::Settled Cell::recorded_of(const OutcomeRecord& said, std::optional<Instant> now) const {
-  recorded::Settled settled{said.outcome, {}, said.tries, said.error};
+event::Settled Cell::recorded_of(const OutcomeRecord& said, std::optional<Instant> now) const {
+  event::Settled settled{said.outcome, {}, said.tries, said.error};
   const detail::Fragment* fragment = plan_->graph.get();
   std::uint32_t index = said.task.index;
   if (said.task.origin != 0) {
@@ -101,9 +101,9 @@ recorded::Settled Cell::recorded_of(const OutcomeRecord& said, std::optional<Ins
 }
 
 void Cell::say_finished(const message::TaskBits& some, AttemptId attempt, Instant now) {
-  recorded::FinishedTasks many;
+  event::FinishedTasks many;
   some.each([&](TaskId task) {
-    recorded::Settled one = recorded_of(plain_record({task, attempt}), now);
+    event::Settled one = recorded_of(plain_record({task, attempt}), now);
     const auto place = std::find(many.names.rbegin(), many.names.rend(), one.name);
     if (one.late > Duration{0}) return say(task, attempt, now, [&] { return std::move(one); });
     many.bits |= std::uint64_t{1} << (task.index - some.first.index);
@@ -120,9 +120,9 @@ void Cell::say_finished(const message::TaskBits& some, AttemptId attempt, Instan
 void Cell::say_over(Instant now) {
   const bool cancelled = state_.cancelled && counts_.cancelled > 0;
   if (const std::uint64_t tolerated = counts_.failures_tolerated(); cancelled || tolerated > 0)
-    say({}, {}, now, [&] { return recorded::JobVerdict{tolerated, cancelled}; });
+    say({}, {}, now, [&] { return event::JobVerdict{tolerated, cancelled}; });
   say({}, {}, now, [&] {
-    return recorded::JobOver{counts_.finished, counts_.failed, counts_.skipped, counts_.cancelled,
+    return event::JobOver{counts_.finished, counts_.failed, counts_.skipped, counts_.cancelled,
                              state_.stopped};
   });
 }
@@ -133,25 +133,25 @@ void Cell::say_so_far(Instant now) {
   if (ended == 0) return say_begun(now);
   JobSoFar so_far;
   so_far.job = state_.job;
-  const auto add = [&](const OutcomeRecord& of, RecordWhat what) {
-    const RecordPlace here{options_.self.process, std::nullopt};
+  const auto add = [&](const OutcomeRecord& of, EventWhat what) {
+    const EventPlace here{options_.self.process, std::nullopt};
     so_far.records.push_back({now, here, state_.job, of.task, of.attempt, std::move(what)});
   };
   const auto grew = [&](const OutcomeRecord& growth) {
     if (!growth.spawned) return;
     spawned_.emplace(growth.first_spawned, growth.spawned);
-    add(growth, recorded::TasksKnown{false, classes_of(*growth.spawned)});
+    add(growth, event::TasksKnown{false, classes_of(*growth.spawned)});
     // The journal that had it may be gone with its node.
     say_graph(*growth.spawned, growth.first_spawned, &growth, now);
   };
-  add({}, recorded::TasksKnown{true, classes_of(*plan_->graph)});
+  add({}, event::TasksKnown{true, classes_of(*plan_->graph)});
   say_graph(*plan_->graph, {}, nullptr, now);
   for (const auto& [task, growth] : grown_) grew(growth);
   for (const auto& [task, entry] : settled_) {
     if (!grown_.contains(task)) grew(entry.record);
   }
   for (const auto& [task, entry] : settled_) {
-    recorded::Settled settled = recorded_of(entry.record, std::nullopt);
+    event::Settled settled = recorded_of(entry.record, std::nullopt);
     if (settled.outcome == Outcome::finished) {
       ++so_far.finished[settled.name];
     } else {

@@ -114,7 +114,7 @@ std::size_t given_up_in(const ProcessExplained& process) {
 std::optional<WouldBegin> would_begin(const TaskReason& reason) {
   if (reason.task.state != RowState::ready) return std::nullopt;
   std::optional<WouldBegin> first;
-  for (const recorded::Candidate& candidate : reason.task.candidates) {
+  for (const event::Candidate& candidate : reason.task.candidates) {
     const Duration in = candidate.wait + candidate.transfer;
     if (candidate.misfit.empty() && (!first || in < first->in)) first = {candidate.process, in};
   }

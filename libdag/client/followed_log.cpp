@@ -124,7 +124,7 @@ void FollowedLog::read_pages(const std::string& name, Node& node, News& news) {
 /// Adds a page's lines, and the gaps that the page names.
 void FollowedLog::add_page(const JournalPage& page, const std::string& node, News& news) const {
   const std::size_t first = news.lines.size();
-  const auto read = read_journal(page.bytes.bytes(), [&](const Record& record) {
+  const auto read = read_journal(page.bytes.bytes(), [&](const JournalEvent& record) {
     for (LogLine& line : lines_in({record.at.since_start.count(), {}, record})) {
       if (options_.filter.takes(line)) news.lines.push_back(std::move(line));
     }

@@ -71,9 +71,9 @@ void add(JobCounts& counts, Outcome outcome) {
   }
 }
 
-json candidates_json(const std::vector<recorded::Candidate>& candidates) {
+json candidates_json(const std::vector<event::Candidate>& candidates) {
   auto all = json::array();
-  for (const recorded::Candidate& candidate : candidates)
+  for (const event::Candidate& candidate : candidates)
     all.push_back({{"process", to_string(candidate.process)},
                    {"wait_seconds", seconds(candidate.wait)},
                    {"transfer_seconds", seconds(candidate.transfer)},

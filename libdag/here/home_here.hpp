@@ -17,7 +17,7 @@ namespace dag {
 
 struct HomeHere {
   HomeHere(HomeOptions options, std::shared_ptr<const JobPlan> plan, std::shared_ptr<SharedRows> its_rows,
-           RecordSink& records, std::unique_ptr<HomePlacement> placement)
+           EventSink& records, std::unique_ptr<HomePlacement> placement)
       : rows(std::move(its_rows)),
         table(rows->table),
         home(std::move(options), std::move(plan), table, rows->gate, records, std::move(placement)) {}

@@ -8,7 +8,7 @@
 namespace dag {
 
 JobHere::JobHere(RunnerOptions options, std::shared_ptr<const JobPlan> plan, JobPorts& ports,
-                 RecordSink& records)
+                 EventSink& records)
     : self_(options.self),
       ports_(ports),
       router_(options.self),

@@ -35,7 +35,7 @@ namespace dag {
 class JobHere {
  public:
   /// All but the options is kept by reference.
-  JobHere(RunnerOptions options, std::shared_ptr<const JobPlan> plan, JobPorts& ports, RecordSink& records);
+  JobHere(RunnerOptions options, std::shared_ptr<const JobPlan> plan, JobPorts& ports, EventSink& records);
 
   /// To be called when the job is known here: messages wait until then.
   void open();

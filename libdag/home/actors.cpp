@@ -81,7 +81,7 @@ void Home::Impl::call_again_ended(RowIndex row, OutcomeRecord& record, Life from
   }
   objects.ran_again(row);
   if (create) {
-    say(row, [] { return recorded::Restored{}; });
+    say(row, [] { return event::Restored{}; });
     if (from != options.self) release(from, {record.task, attempt_of(row)});
   } else {
     output_is_there_again(row, record, from);
@@ -116,7 +116,7 @@ void Home::Impl::roll_back(std::uint32_t group, const std::string& why) {
     for (const RowIndex row : calls[actor].calls) {
       if (const auto out = dispatched.find(row); out != dispatched.end()) {
         stop_dispatched(row, out->second);
-        say(table.id(row), out->second.id, [&] { return recorded::Lost{why}; });
+        say(table.id(row), out->second.id, [&] { return event::Lost{why}; });
         table.apply(row, TakenBack{out->second.word_attempt});
         dispatched.erase(out);
       }
@@ -128,7 +128,7 @@ void Home::Impl::roll_back(std::uint32_t group, const std::string& why) {
   }
   to_decide.insert(to_decide.end(), rollback->next.begin(), rollback->next.end());
   for (const RowIndex create : rollback->given_up) {
-    say(create, [&] { return recorded::RolledBack{rollback->border, why}; });
+    say(create, [&] { return event::RolledBack{rollback->border, why}; });
   }
 }
 
@@ -155,7 +155,7 @@ void Home::Impl::saves_changed(std::uint32_t group) {
       release_inputs(behind.row);
     }
   }
-  say(calls[calls.group(group).front()].calls.front(), [&] { return recorded::Saved{0, complete->border}; });
+  say(calls[calls.group(group).front()].calls.front(), [&] { return event::Saved{0, complete->border}; });
 }
 
 /// Asks for new copies, since holders may be gone.

@@ -39,7 +39,7 @@ AttemptId Home::Impl::issue(RowIndex row, Life to) {
 }
 
 void Home::Impl::start(RowIndex row, std::optional<Life> wanted_at) {
-  say(row, [] { return recorded::Ready{}; });
+  say(row, [] { return event::Ready{}; });
   PlacedAttempt placed = wanted_at ? PlacedAttempt{*wanted_at} : place(row);
   const Life to = placed.at;
   if (to == options.self && !wanted_at && bare(row) && inputs_here(row)) {
@@ -143,7 +143,7 @@ void Home::Impl::dispatch(RowIndex row, Life to, AttemptId id, bool repeats, Att
 
   lend.stays = repeats || !may_go_elsewhere(row);
   ++counts.attempts;
-  say(attempt.task, id, [&] { return recorded::Lent{to.process}; });
+  say(attempt.task, id, [&] { return event::Lent{to.process}; });
   // Objects are made through the runner, also here: it knows the newest creation of an actor. And it holds
   // the states that attempts save, and the lease.
   const bool direct = local && lend.wanted.empty() && kind.call != CallKind::create && !attempt.checkpoints &&
@@ -171,19 +171,19 @@ void Home::Impl::stop_dispatched(RowIndex row, const OutAttempt& out) {
 }
 
 /// The attempt will not end, because it was lost or returned: the row is held again.
-void Home::Impl::take_back(RowIndex row, const RecordWhat& why) {
+void Home::Impl::take_back(RowIndex row, const EventWhat& why) {
   const auto out = dispatched.find(row);
   DAG_CHECK(out != dispatched.end());
   say(table.id(row), out->second.id, [&] { return why; });
   table.apply(row, TakenBack{out->second.word_attempt});
   dispatched.erase(out);
-  starts.taken_back(row, std::holds_alternative<recorded::Lost>(why));
+  starts.taken_back(row, std::holds_alternative<event::Lost>(why));
   Tries& tried = tries[row];
   if (std::holds_alternative<GiveUp>(next_retry(retry_of(row), tried, Exit::lost, random))) {
     return close(row, Outcome::failed,
                  Error{ErrorCode::task_failed, describe(row) + " was lost with its process too often"});
   }
-  if (is(row, flag::member) && std::holds_alternative<recorded::Lost>(why))
+  if (is(row, flag::member) && std::holds_alternative<event::Lost>(why))
     member_down(row, Exit::lost, std::nullopt);
   to_decide.push_back(row);
 }
@@ -234,7 +234,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
     // The runner keeps returned outputs, also here.
     if (from != options.self || returned) release(from, record.name());
     Error why = record.error.value_or(Error{ErrorCode::task_failed, "the attempt was stopped"});
-    say(record.task, record.attempt, [&] { return recorded::Ended{record.outcome, ran, why.what}; });
+    say(record.task, record.attempt, [&] { return event::Ended{record.outcome, ran, why.what}; });
     return attempt_failed(row, word_attempt, record.attempt, why);
   }
   if (known_run) observe(row, ran);
@@ -253,7 +253,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   if (record.becomes != detail::none) {
     grow(row, record, {});
     if (known.becomes == no_row) return;  // No more room for spawned tasks.
-    return say(record.task, record.attempt, [&] { return recorded::Became{table.id(known.becomes), ran}; });
+    return say(record.task, record.attempt, [&] { return event::Became{table.id(known.becomes), ran}; });
   }
   if (record.spawned) grow(row, record, {});
   if (record.digest_follows) await_digest(row, from);
@@ -264,7 +264,7 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   if (record.value) table[row].output.store(std::move(record.value));
   const Next ended = table.apply(row, AttemptEnded{word_attempt, Outcome::finished});
   DAG_CHECK(ended.what == Do::tell);
-  say(row, [&] { return recorded::Ended{Outcome::finished, ran, {}}; });
+  say(row, [&] { return event::Ended{Outcome::finished, ran, {}}; });
   note(row, false);
 }
 
@@ -296,7 +296,7 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
     tell_trouble(row, late ? Troubled::Kind::timeout : Troubled::Kind::retry, tried.failed, why.what,
                  again_after == nullptr ? std::nullopt : std::optional(again_after->pause));
   if (again_after != nullptr) {
-    say(table.id(row), id, [&] { return recorded::Retried{again_after->pause, true}; });
+    say(table.id(row), id, [&] { return event::Retried{again_after->pause, true}; });
     failed_with[row] = why;
     const Next taken = table.apply(row, TakenBack{word_attempt});
     if (taken.what != Do::decide) return;
@@ -337,7 +337,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
       return;
     }
     if (is_call(row)) call_lost(row, back.why);
-    return take_back(row, recorded::Returned{back.why});
+    return take_back(row, event::Returned{back.why});
   }
   const auto found = again.find(row);
   if (found == again.end() || !found->second.out || found->second.out->id != back.name.attempt ||

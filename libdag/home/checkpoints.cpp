@@ -41,7 +41,7 @@ bool Home::Impl::add_checkpoint(const OutcomeRecord& record, Life holder) {
     saved.insert(at, {record, {holder}});
     // News that was for another home was passed on by that home.
     if (!recounting()) {
-      say(record.task, record.attempt, [&] { return recorded::Saved{record.size_bytes, 0}; });
+      say(record.task, record.attempt, [&] { return event::Saved{record.size_bytes, 0}; });
       copy_checkpoint({record, {holder}});
     }
   }
@@ -137,7 +137,7 @@ void Home::Impl::give_checkpoint(RowIndex row, const Policy& policy, std::uint32
         (!fits && !is_planted(options.planted, PlantedInHome::checkpoint_of_other_inputs)))
       continue;
     lend.wanted.push_back({detail::none, one->record.name(), options.shard, one->holders});
-    return say(lend.attempt.task, lend.attempt.id, [] { return recorded::Restored{}; });
+    return say(lend.attempt.task, lend.attempt.id, [] { return event::Restored{}; });
   }
 }
 

@@ -76,7 +76,7 @@ void Home::Impl::open(RowIndex row) {
 void Home::Impl::satisfy(RowIndex row) {
   switch (table.apply(row, PredecessorEnded{}).what) {
     case Do::make_ready:
-      say(row, [] { return recorded::Ready{}; });
+      say(row, [] { return event::Ready{}; });
       ready(row);
       break;
     case Do::decide:
@@ -110,8 +110,8 @@ void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error
 /// The row ended without an attempt of its own.
 void Home::Impl::say_closed(RowIndex row, Outcome outcome, const std::string& why) {
   say(row, [&] {
-    return outcome == Outcome::cancelled ? RecordWhat(recorded::Cancelled{why})
-                                         : RecordWhat(recorded::Ended{outcome, Duration{0}, why});
+    return outcome == Outcome::cancelled ? EventWhat(event::Cancelled{why})
+                                         : EventWhat(event::Ended{outcome, Duration{0}, why});
   });
 }
 
@@ -180,7 +180,7 @@ void Home::Impl::note_quick(RowIndex row, Duration ran) {
     stack.pop_back();
     if (is(top, flag::noted) || note_lean(top)) continue;
     if (sink.wants_runs())
-      say(top, [&] { return recorded::Ended{Outcome::finished, top == row ? ran : Duration{0}, {}}; });
+      say(top, [&] { return event::Ended{Outcome::finished, top == row ? ran : Duration{0}, {}}; });
     note(top, true);
   }
 }

@@ -18,7 +18,7 @@ bool observed_alone(const QuickEnd& quick) {
 }  // namespace
 
 Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, RowTable& rows, Gate& lanes_gate,
-                 RecordSink& records, std::unique_ptr<HomePlacement> place)
+                 EventSink& records, std::unique_ptr<HomePlacement> place)
     : HomeRows(rows, given.epoch),
       options(given),
       plan(std::move(the_plan)),
@@ -97,7 +97,7 @@ void Home::Impl::attempts_lost(Instant leases_over) {
       starts.lost(row, leases_over);
       starts.ended(row);  // Others need not wait for it meanwhile.
     }
-    take_back(row, recorded::Lost{to_string(dispatched.at(row).runner) + " died"});
+    take_back(row, event::Lost{to_string(dispatched.at(row).runner) + " died"});
   }
   lost.clear();
   for (auto& [row, run] : again) {
@@ -236,8 +236,8 @@ void Home::Impl::fail_job(Error error) {
   send(state.cell, message::JobFailed{plan->job, options.shard, options.epoch, *failure});
 }
 
-void Home::Impl::record(TaskId task, AttemptId attempt, RecordWhat what) {
-  sink.record(Record{now, {options.self.process, std::nullopt}, plan->job, task, attempt, std::move(what)});
+void Home::Impl::record(TaskId task, AttemptId attempt, EventWhat what) {
+  sink.record(JournalEvent{now, {options.self.process, std::nullopt}, plan->job, task, attempt, std::move(what)});
 }
 
 }  // namespace dag

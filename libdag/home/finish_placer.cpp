@@ -17,8 +17,8 @@ constexpr std::uint64_t tasks_counted_max = 1'000'000;
 /// Tasks of a name are a class. Tasks for other kinds of devices have names of their own so far.
 constexpr KindIndex one_kind{0};
 
-std::vector<recorded::Candidate> candidates_of(const PlacementQuestion& question) {
-  std::vector<recorded::Candidate> candidates;
+std::vector<event::Candidate> candidates_of(const PlacementQuestion& question) {
+  std::vector<event::Candidate> candidates;
   for (const PlacementScore& score : scores_of(question)) {
     candidates.push_back({score.process, score.wait, score.transfer, score.run, to_string(score.misfits)});
   }
@@ -30,8 +30,8 @@ RunEstimate told(const DurationEstimate& known) {
   return {known.mean(), std::max(known.mean() - spread, Duration{0}), known.at_most(), known.observations()};
 }
 
-recorded::Placed why(const PlacementQuestion& question, const PlacementChoice& choice) {
-  recorded::Placed placed{choice.process, std::string(name(choice.rule)), {}};
+event::Placed why(const PlacementQuestion& question, const PlacementChoice& choice) {
+  event::Placed placed{choice.process, std::string(name(choice.rule)), {}};
   if (choice.rule == PlacementRule::earliest_finish) placed.candidates = candidates_of(question);
   return placed;
 }
@@ -128,7 +128,7 @@ Status FinishPlacer::possible(const std::string& name, const Policy& policy, con
   return Done{};
 }
 
-std::vector<recorded::Candidate> FinishPlacer::consider(const AttemptToPlace& attempt,
+std::vector<event::Candidate> FinishPlacer::consider(const AttemptToPlace& attempt,
                                                         const std::vector<Life>& lives, Life self) {
   const Known* const here = known(self, asked_last_);
   if (here == nullptr) return {};
@@ -136,7 +136,7 @@ std::vector<recorded::Candidate> FinishPlacer::consider(const AttemptToPlace& at
   const Duration each = mean_run().value_or(run_unknown);
   const auto candidate = [&](const Known& there) { return candidate_at(there, each, run); };
   std::vector<PlacementCandidate> others;
-  std::vector<recorded::Candidate> unheard;
+  std::vector<event::Candidate> unheard;
   for (std::size_t place = 0; place < lives.size(); ++place) {
     if (lives[place] == self) continue;
     if (const Known* const there = known(lives[place], place)) {

@@ -129,7 +129,7 @@ void Home::Impl::stop_member(RowIndex member, const std::string& why) {
   if (out == dispatched.end()) return;
   stop_for_next(member, out->second);
   overtake({table.id(member), out->second.id});
-  say(table.id(member), out->second.id, [&] { return recorded::StartedOver{why}; });
+  say(table.id(member), out->second.id, [&] { return event::StartedOver{why}; });
   table.apply(member, TakenBack{out->second.word_attempt});
   dispatched.erase(out);
   to_decide.push_back(member);

@@ -36,7 +36,7 @@ Life with_fewest_actors(std::uint32_t actor, const std::vector<Life>& lives,
 std::unique_ptr<HomePlacement> simple_placement() { return std::make_unique<SimplePlacement>(); }
 
 Home::Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
-           RecordSink& records, std::unique_ptr<HomePlacement> placement)
+           EventSink& records, std::unique_ptr<HomePlacement> placement)
     : impl_(std::make_unique<Impl>(options, std::move(plan), table, gate, records, std::move(placement))) {}
 Home::~Home() = default;
 

@@ -92,7 +92,7 @@ struct AttemptToPlace {
 struct PlacedAttempt {
   Life at;
   /// Set if there was a choice, and the reason is to be recorded.
-  std::optional<recorded::Placed> why = std::nullopt;
+  std::optional<event::Placed> why = std::nullopt;
 };
 
 /// Chooses where job actors live, and where attempts run that are not for the lanes here: pure choices. The
@@ -131,7 +131,7 @@ class HomePlacement {
     return Done{};
   }
   /// The candidates and the verdict on each; by the same predicate as place_attempt.
-  virtual std::vector<recorded::Candidate> consider(const AttemptToPlace&, const std::vector<Life>&,
+  virtual std::vector<event::Candidate> consider(const AttemptToPlace&, const std::vector<Life>&,
                                                     Life /*self*/) {
     return {};
   }
@@ -162,7 +162,7 @@ class Home {
   /// `table` is empty and `gate` open; lanes may use both as soon as begin() or recover() has returned
   /// effects. All but the options are kept by reference.
   Home(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
-       RecordSink& records, std::unique_ptr<HomePlacement> placement = simple_placement());
+       EventSink& records, std::unique_ptr<HomePlacement> placement = simple_placement());
   ~Home();
   Home(const Home&) = delete;
   Home& operator=(const Home&) = delete;

@@ -34,7 +34,7 @@ namespace dag {
 class Home::Impl : public HomeRows {
  public:
   Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
-       RecordSink& sink, std::unique_ptr<HomePlacement> placement);
+       EventSink& sink, std::unique_ptr<HomePlacement> placement);
 
   // ---- events.cpp
   void begin(const message::JobState& state);
@@ -111,7 +111,7 @@ class Home::Impl : public HomeRows {
   void row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
                          std::optional<Duration> known_run);
   void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
-  void take_back(RowIndex row, const RecordWhat& why);
+  void take_back(RowIndex row, const EventWhat& why);
   void stop_dispatched(RowIndex row, const OutAttempt& out);
   bool bare(RowIndex row) const;
   Error no_more_attempts(RowIndex row) const;
@@ -142,7 +142,7 @@ class Home::Impl : public HomeRows {
   std::vector<PlacementInput> inputs_to_place(RowIndex row) const;
   std::optional<FewPlaces> narrowed(RowIndex row) const;
   PlacedAttempt place(RowIndex row) const;
-  std::vector<recorded::Candidate> consider(RowIndex row) const;
+  std::vector<event::Candidate> consider(RowIndex row) const;
   void ready(RowIndex row);
   void place_ready(RowIndex row);
   void observe(RowIndex row, Duration ran);
@@ -302,7 +302,7 @@ class Home::Impl : public HomeRows {
   void say(RowIndex row, What&& what) {
     if (sink.enabled()) record(table.id(row), attempt_of(row), what());
   }
-  void record(TaskId task, AttemptId attempt, RecordWhat what);
+  void record(TaskId task, AttemptId attempt, EventWhat what);
   void say_closed(RowIndex row, Outcome outcome, const std::string& why);
 
   // ---- explain.cpp
@@ -322,7 +322,7 @@ class Home::Impl : public HomeRows {
   HomeOptions options;
   std::shared_ptr<const JobPlan> plan;
   Gate& gate;
-  RecordSink& sink;
+  EventSink& sink;
   std::unique_ptr<HomePlacement> placement;
   Random random;
   Instant now;

@@ -21,7 +21,7 @@ std::size_t Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::ui
     ++went;
     const AttemptId id{options.epoch, lent.word.attempt};
     dispatched[row] = {thief, id, lent.word.attempt, false};
-    say(table.id(row), id, [&] { return recorded::Stolen{{options.self.process, std::nullopt}}; });
+    say(table.id(row), id, [&] { return event::Stolen{{options.self.process, std::nullopt}}; });
     dispatch(row, thief, id, false, {}, nullptr);
   }
   return went;
@@ -65,7 +65,7 @@ bool Home::Impl::lend_again(RowIndex row, Life from, Life thief) {
   Life to = goes ? thief : options.self;
   if (keeps_away_from_the_record(row)) to = place(row).at;
   const AttemptId id = issue(row, to);
-  say(table.id(row), id, [&] { return recorded::Stolen{{from.process, std::nullopt}}; });
+  say(table.id(row), id, [&] { return event::Stolen{{from.process, std::nullopt}}; });
   dispatch(row, to, id, false, {}, nullptr);
   return to == thief;
 }

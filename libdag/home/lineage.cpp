@@ -239,7 +239,7 @@ void Home::Impl::answer_askers(RowIndex row) {
 
 void Home::Impl::remake(RowIndex row) {
   if (over || recounting() || again.contains(row)) return;
-  say(row, [] { return recorded::OutputLost{}; });
+  say(row, [] { return event::OutputLost{}; });
   if (table.policy_of(table[row]).effects == Effects::at_most_once) {
     return fail_job({ErrorCode::output_lost,
                      "the output of " + describe(row) + " is gone, and the task may run only once"});

@@ -70,7 +70,7 @@ PlacedAttempt Home::Impl::place(RowIndex row) const {
 }
 
 /// The candidates of place(), and for each other process the reason against it.
-std::vector<recorded::Candidate> Home::Impl::consider(RowIndex row) const {
+std::vector<event::Candidate> Home::Impl::consider(RowIndex row) const {
   if (places.empty()) return {};
   std::vector<PlacementInput> inputs;
   if (word(row).state != RowState::waiting) inputs = inputs_to_place(row);

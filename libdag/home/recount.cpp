@@ -242,7 +242,7 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
 void Home::Impl::recount_if_complete() {
   if (!recounting() || !recount->complete()) return;
   recount.reset();
-  say({}, {}, [&] { return recorded::Recounted{options.shard, options.epoch}; });
+  say({}, {}, [&] { return event::Recounted{options.shard, options.epoch}; });
   count_groups_again();
   // The home wants to look at the offers before a lane starts those rows.
   for (const RowIndex row : earlier.rows()) table.apply(row, Watched{});
@@ -303,7 +303,7 @@ bool Home::Impl::adopt(RowIndex row) {
   DAG_CHECK(lent.what == Do::run);
   if (best->running) {
     dispatched[row] = {best->from, best->record.attempt, lent.word.attempt, false};
-    say(table.id(row), best->record.attempt, [&] { return recorded::Lent{best->from.process}; });
+    say(table.id(row), best->record.attempt, [&] { return event::Lent{best->from.process}; });
     return true;
   }
   OutcomeRecord record = best->record;

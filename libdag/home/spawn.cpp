@@ -59,7 +59,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   const std::set<RowIndex> behind =
       becomes && has_calls(*fragment) ? calls.behind(row) : std::set<RowIndex>{};
   for (RowIndex child = first; child < end; ++child) {
-    say(child, [&] { return recorded::Spawned{table.id(row), record.attempt}; });
+    say(child, [&] { return event::Spawned{table.id(row), record.attempt}; });
     if (is_call(child)) add_call(child, behind);
     if (careful) table.apply(child, Watched{});
   }

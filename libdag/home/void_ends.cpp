@@ -170,7 +170,7 @@ void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
   if (tried != tries.end() || crashes(row) > 0 || suspicions(row) > 0 || numbered_out)
     table.apply(row, Watched{});
   if (tried != tries.end() && std::exchange(tried->second.failed, 0) > 0) put_tried(row);
-  say(row, [] { return recorded::StartedOver{"what it rests on changed"}; });
+  say(row, [] { return event::StartedOver{"what it rests on changed"}; });
 }
 
 }  // namespace dag

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libdag/base/ids.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 #include "libdag/placement/misfit.hpp"
 #include "libdag/rows/word.hpp"
 
@@ -74,7 +74,7 @@ struct TaskExplained {
   std::uint64_t waits_for_all = 0;
   /// For a task that has not begun: placement's verdict on each process at this moment, by the same predicate
   /// that places the task.
-  std::vector<recorded::Candidate> candidates;
+  std::vector<event::Candidate> candidates;
   TaskNeeds needs;  ///< what it occupies while it runs
   Priority priority = Priority::normal;
   /// The usual run time of tasks of this name, if some have ended at this home.

@@ -66,8 +66,8 @@ void GraphPartWriter::finish() {
   name_index_.clear();
 }
 
-bool read_graph_part(const Record& record, const GraphPartVisitor& visitor) {
-  const auto* part = std::get_if<recorded::GraphPart>(&record.what);
+bool read_graph_part(const JournalEvent& record, const GraphPartVisitor& visitor) {
+  const auto* part = std::get_if<event::GraphPart>(&record.what);
   if (part == nullptr) return true;
   TaskId task = record.task;
   for (std::size_t at = 0; at < part->packed.size(); ++task.index) {

@@ -1,5 +1,5 @@
 #pragma once
-// A graph as records: recorded::GraphPart, a few thousand bytes each. For each task: its name's index in the
+// A graph as records: event::GraphPart, a few thousand bytes each. For each task: its name's index in the
 // part, then each predecessor, as its distance in the order of adding, with the kind of edge. Numbers are
 // LEB128 or zigzag, so an edge takes one to three bytes. An edge without data has a kind of its own, which
 // the real kind follows, and takes a byte more.
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag {
 
@@ -18,7 +18,7 @@ class GraphPartWriter {
   /// A part with so many bytes is full.
   static constexpr std::size_t packed_bytes_max = 16 << 10;
   static constexpr std::size_t names_max = 1024;
-  using Emit = std::function<void(TaskId first, recorded::GraphPart part)>;
+  using Emit = std::function<void(TaskId first, event::GraphPart part)>;
 
   GraphPartWriter(TaskId first, Emit emit) : emit_(std::move(emit)), first_(first), part_first_(first) {}
 
@@ -39,7 +39,7 @@ class GraphPartWriter {
   TaskId part_first_;
   std::uint32_t count_ = 0;  ///< tasks
   std::string name_;         ///< of the newest task
-  recorded::GraphPart part_;
+  event::GraphPart part_;
   std::unordered_map<std::string, std::uint32_t> name_index_;
 };
 
@@ -49,6 +49,6 @@ struct GraphPartVisitor {
   std::function<void(TaskId predecessor, std::uint8_t kind, bool data)> waits_for;
 };
 /// Ignores other records. False: the part is damaged; its readable beginning was visited.
-bool read_graph_part(const Record& record, const GraphPartVisitor& visitor);
+bool read_graph_part(const JournalEvent& record, const GraphPartVisitor& visitor);
 
 }  // namespace dag

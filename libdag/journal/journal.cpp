@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "libdag/journal/record_bytes.hpp"
+#include "libdag/journal/event_bytes.hpp"
 
 namespace dag {
 namespace {
@@ -47,12 +47,12 @@ T take(std::span<const std::byte> bytes) {
 }
 
 /// Its records, if it is whole.
-std::optional<std::vector<Record>> unpacked(const BlockBytes& block, std::span<const std::byte> packed) {
+std::optional<std::vector<JournalEvent>> unpacked(const BlockBytes& block, std::span<const std::byte> packed) {
   std::vector<std::byte> raw(block.raw_bytes);
   if (ZSTD_decompress(raw.data(), raw.size(), packed.data(), packed.size()) != raw.size())
     return std::nullopt;
   try {
-    std::vector<Record> records;
+    std::vector<JournalEvent> records;
     Reader reader(raw);
     for (std::uint32_t i = 0; i < block.records; ++i) {
       // A process that runs kernels may have written any bytes.
@@ -67,7 +67,7 @@ std::optional<std::vector<Record>> unpacked(const BlockBytes& block, std::span<c
 
 /// The block that begins here; how long it is, or 0 when there is none that can be read.
 std::size_t read_block(std::span<const std::byte> file, JournalRead& read,
-                       const std::function<void(const Record&)>& visit) {
+                       const std::function<void(const JournalEvent&)>& visit) {
   if (file.size() < sizeof(BlockBytes)) return 0;
   const auto block = take<BlockBytes>(file);
   if (block.magic != block_magic || block.raw_bytes > raw_bytes_max ||
@@ -80,7 +80,7 @@ std::size_t read_block(std::span<const std::byte> file, JournalRead& read,
   read.records += records->size();
   read.unreadable += block.records - records->size();
   read.dropped += block.dropped;
-  for (const Record& record : *records) visit(record);
+  for (const JournalEvent& record : *records) visit(record);
   return sizeof block + packed.size();
 }
 
@@ -126,7 +126,7 @@ struct JournalWriter::Packer {
 JournalWriter::JournalWriter() : packer_(std::make_unique<Packer>()) {}
 JournalWriter::~JournalWriter() = default;
 
-bool JournalWriter::add(const Record& record) {
+bool JournalWriter::add(const JournalEvent& record) {
   one_.clear();
   write_record(one_, record);
   return add_encoded(one_.bytes());
@@ -159,7 +159,7 @@ std::vector<std::byte> JournalWriter::take_block(std::uint64_t dropped) {
 }
 
 Result<JournalRead> read_journal(std::span<const std::byte> file,
-                                 const std::function<void(const Record&)>& visit) {
+                                 const std::function<void(const JournalEvent&)>& visit) {
   const auto damaged = [](const char* what) {
     return Error{ErrorCode::log_damaged, std::string("it is no journal that this version can read: ") + what,
                  "another version of libdag wrote it, or something else did"};

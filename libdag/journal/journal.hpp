@@ -23,7 +23,7 @@
 
 #include "dag/codec.hpp"
 #include "libdag/base/result.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag {
 
@@ -48,7 +48,7 @@ class JournalWriter {
   ~JournalWriter();
 
   /// True: the block is full, and must be taken before another record is added.
-  bool add(const Record& record);
+  bool add(const JournalEvent& record);
   /// Adds a record as bytes of dag/codec.hpp. They are checked only when they are read.
   bool add_encoded(std::span<const std::byte> record);
   /// All records added, in order; `dropped` more should have been added, and were not. Empty: nothing to
@@ -82,6 +82,6 @@ struct JournalRead {
 };
 /// Visits the records that can be read, in their order. log_damaged: the file has no head of this version.
 Result<JournalRead> read_journal(std::span<const std::byte> file,
-                                 const std::function<void(const Record&)>& visit);
+                                 const std::function<void(const JournalEvent&)>& visit);
 
 }  // namespace dag

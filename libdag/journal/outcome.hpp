@@ -15,13 +15,13 @@
 // of spawning, so Spawned and Became are not compared, nor the text of settled errors, which has such ids;
 // their codes are compared. Comparisons of spawned tasks must name them by their parents.
 
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag {
 
 /// True: the record is equal in every run.
-bool is_outcome(const Record& record);
+bool is_outcome(const JournalEvent& record);
 /// The equal part of such a record, in one line.
-std::string outcome_text(const Record& record);
+std::string outcome_text(const JournalEvent& record);
 
 }  // namespace dag

@@ -2,7 +2,7 @@
 
 namespace dag {
 
-void CollectingRecordSink::record(const Record& record) {
+void CollectingEventSink::record(const JournalEvent& record) {
   if (records_max_ == 0) {
     ++dropped_;
     return;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag {
 
@@ -22,20 +22,20 @@ enum class Listens : std::uint8_t {
 struct JobSoFar {
   JobId job;
   /// TasksKnown, and Settled of each task that did more than finish. Lateness is not known any more.
-  std::vector<Record> records;
+  std::vector<JournalEvent> records;
   /// Number of the other tasks, by name.
   std::map<std::string, std::uint64_t> finished;
 };
 
 /// Called on the thread that made the transition; a sink for several threads guards itself. It must neither
 /// block nor throw, since recording must never keep a task from running.
-class RecordSink {
+class EventSink {
  public:
-  virtual ~RecordSink() = default;
-  virtual void record(const Record& record) = 0;
+  virtual ~EventSink() = default;
+  virtual void record(const JournalEvent& record) = 0;
   /// FinishedTasks; by default split into Settled, for sinks that do not want them together.
-  virtual void record_finished(const Record& many) {
-    each_finished(many, [this](const Record& one) { record(one); });
+  virtual void record_finished(const JournalEvent& many) {
+    each_finished(many, [this](const JournalEvent& one) { record(one); });
   }
   /// For sinks that keep a state of jobs, which continues from here; journals have it from the former
   /// leaders.
@@ -49,28 +49,28 @@ class RecordSink {
   Listens listens() const { return listens_; }
 
  protected:
-  explicit RecordSink(Listens listens = Listens::to_all) : listens_(listens) {}
+  explicit EventSink(Listens listens = Listens::to_all) : listens_(listens) {}
 
  private:
   const Listens listens_;
 };
 
 /// Drops all records.
-class NullRecordSink final : public RecordSink {
+class NullEventSink final : public EventSink {
  public:
-  NullRecordSink() : RecordSink(Listens::to_nothing) {}
-  void record(const Record&) override {}
+  NullEventSink() : EventSink(Listens::to_nothing) {}
+  void record(const JournalEvent&) override {}
 };
 
 /// Passes all records to both.
-class BothRecordSinks final : public RecordSink {
+class BothEventSinks final : public EventSink {
  public:
-  BothRecordSinks(RecordSink& one, RecordSink& other) : one_(one), other_(other) {}
-  void record(const Record& record) override {
+  BothEventSinks(EventSink& one, EventSink& other) : one_(one), other_(other) {}
+  void record(const JournalEvent& record) override {
     one_.record(record);
     other_.record(record);
   }
-  void record_finished(const Record& many) override {
+  void record_finished(const JournalEvent& many) override {
     one_.record_finished(many);
     other_.record_finished(many);
   }
@@ -81,23 +81,23 @@ class BothRecordSinks final : public RecordSink {
   bool wants_graph() const override { return one_.wants_graph() || other_.wants_graph(); }
 
  private:
-  RecordSink& one_;
-  RecordSink& other_;
+  EventSink& one_;
+  EventSink& other_;
 };
 
 /// Keeps the newest records in memory, for tests and `dag show`. For a single thread.
-class CollectingRecordSink final : public RecordSink {
+class CollectingEventSink final : public EventSink {
  public:
-  explicit CollectingRecordSink(std::size_t records_max = 1'000'000) : records_max_(records_max) {}
-  void record(const Record& record) override;
+  explicit CollectingEventSink(std::size_t records_max = 1'000'000) : records_max_(records_max) {}
+  void record(const JournalEvent& record) override;
   /// Oldest first.
-  const std::deque<Record>& records() const { return records_; }
+  const std::deque<JournalEvent>& records() const { return records_; }
   /// Number of older records that were dropped.
   std::uint64_t dropped() const { return dropped_; }
 
  private:
   std::size_t records_max_;
-  std::deque<Record> records_;
+  std::deque<JournalEvent> records_;
   std::uint64_t dropped_ = 0;
 };
 

@@ -15,10 +15,10 @@ int rank(const TaskInfo& task) {
 
 }  // namespace
 
-void JobStory::add(const Record& record) {
-  if (const auto* known = std::get_if<recorded::TasksKnown>(&record.what)) {
-    for (const recorded::TaskClass& one : known->classes) counts_of(one.name).open += one.tasks;
-  } else if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
+void JobStory::add(const JournalEvent& record) {
+  if (const auto* known = std::get_if<event::TasksKnown>(&record.what)) {
+    for (const event::TaskClass& one : known->classes) counts_of(one.name).open += one.tasks;
+  } else if (const auto* settled = std::get_if<event::Settled>(&record.what)) {
     add(record, *settled);
   }
 }
@@ -36,7 +36,7 @@ JobCounts& JobStory::counts_of(const std::string& name) {
   return classes_.size() < classes_max ? classes_[kept] : details_.others;
 }
 
-void JobStory::add(const Record& record, const recorded::Settled& settled) {
+void JobStory::add(const JournalEvent& record, const event::Settled& settled) {
   JobCounts& counts = counts_of(settled.name);
   if (counts.open > 0) --counts.open;
   switch (settled.outcome) {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 #include "libdag/keeper/messages.hpp"
 
 namespace dag {
@@ -20,7 +20,7 @@ struct TaskCounts {
 class JobStory {
  public:
   /// Takes any record of the job; only TasksKnown and Settled change anything.
-  void add(const Record& record);
+  void add(const JournalEvent& record);
   /// Counts `tasks` of this name as finished, in time as far as is known.
   void add_finished(const std::string& name, std::uint64_t tasks);
   JobDetails details() const;
@@ -35,7 +35,7 @@ class JobStory {
 
  private:
   JobCounts& counts_of(const std::string& name);
-  void add(const Record& record, const recorded::Settled& settled);
+  void add(const JournalEvent& record, const event::Settled& settled);
   void keep(TaskInfo task);
 
   JobDetails details_;  ///< all but the classes

@@ -13,7 +13,7 @@ namespace dag {
 // Behind a cut that is nearly full.
 static_assert(spawned_bytes_max < consensus::command_bytes_max / 8 * 7);
 
-CellReplica::CellReplica(const CellReplicaOptions& options, consensus::Stored stored, RecordSink& records,
+CellReplica::CellReplica(const CellReplicaOptions& options, consensus::Stored stored, EventSink& records,
                          Instant now)
     : options_(options),
       records_(records, tells_),
@@ -179,7 +179,7 @@ void CellReplica::elected(Instant now) {
 void CellReplica::say_leads(Instant now) {
   if (!records_.enabled()) return;
   records_.record(
-      {now, {options_.self.process, std::nullopt}, cell_->plan()->job, {}, {}, recorded::Leads{log_.term()}});
+      {now, {options_.self.process, std::nullopt}, cell_->plan()->job, {}, {}, event::Leads{log_.term()}});
 }
 
 void CellReplica::let_go() {

@@ -88,7 +88,7 @@ class CellReplica {
  public:
   /// `stored`: the content of the node's log for this cell; empty for a new one. Throws Failure (log_damaged)
   /// when it cannot be read.
-  CellReplica(const CellReplicaOptions& options, consensus::Stored stored, RecordSink& records, Instant now);
+  CellReplica(const CellReplicaOptions& options, consensus::Stored stored, EventSink& records, Instant now);
 
   /// Begins the cell: all initial copies do the same, and one of them asks to lead at once. Repeated calls
   /// change nothing.
@@ -142,20 +142,20 @@ class CellReplica {
 
  private:
   /// Passes records on only while this replica is to tell them, so that few are recorded twice.
-  class LeadersRecords final : public RecordSink {
+  class LeadersRecords final : public EventSink {
    public:
-    LeadersRecords(RecordSink& to, const bool& tells) : RecordSink(to.listens()), to_(to), tells_(tells) {}
+    LeadersRecords(EventSink& to, const bool& tells) : EventSink(to.listens()), to_(to), tells_(tells) {}
     bool wants_graph() const override { return to_.wants_graph(); }
-    void record(const Record& record) override {
+    void record(const JournalEvent& record) override {
       if (tells_) to_.record(record);
     }
-    void record_finished(const Record& many) override {
+    void record_finished(const JournalEvent& many) override {
       if (tells_) to_.record_finished(many);
     }
     void goes_on(const JobSoFar& job) override { to_.goes_on(job); }
 
    private:
-    RecordSink& to_;
+    EventSink& to_;
     const bool& tells_;
   };
 

@@ -7,7 +7,7 @@
 
 namespace dag {
 
-Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records)
+Runner::Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, EventSink& records)
     : options_(options), plan_(std::move(plan)), records_(records), lease_(options.lease) {}
 
 bool Runner::alive(Life life) const { return message::is_alive(state_, life); }
@@ -308,7 +308,7 @@ bool Runner::on_ended(dag::Ended ended, Instant now) {
   runs_.observe(ended.ran);
   if (records_.wants_runs()) {
     say(ended.task, ended.id, now, [&] {
-      return recorded::Ran{ended.outcome, ended.ran, ended.error ? ended.error->what : std::string()};
+      return event::Ran{ended.outcome, ended.ran, ended.error ? ended.error->what : std::string()};
     });
   }
   message::Ended told;

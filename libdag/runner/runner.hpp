@@ -87,7 +87,7 @@ using RunnerEffect =
 
 class Runner {
  public:
-  Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, RecordSink& records);
+  Runner(RunnerOptions options, std::shared_ptr<const JobPlan> plan, EventSink& records);
 
   void on_state(const message::JobState& state, Instant now);
   /// Any message whose Recipient is `runner`.
@@ -206,7 +206,7 @@ class Runner {
 
   RunnerOptions options_;
   std::shared_ptr<const JobPlan> plan_;
-  RecordSink& records_;
+  EventSink& records_;
   message::JobState state_;
   std::map<OutputName, Held> held_;
   std::map<OutputName, Taken> attempts_;

@@ -147,7 +147,7 @@ void Runner::arrived(const OutputName& name, const OutcomeRecord& record, Blob b
     taken.came_bytes += bytes.size_bytes();
     if (taken.open.empty()) {
       say(waiting.task, waiting.attempt, now, [&] {
-        return recorded::InputsCame{taken.came_bytes, now - taken.since};
+        return event::InputsCame{taken.came_bytes, now - taken.since};
       });
     }
     start_if_complete(taken, now);

@@ -27,7 +27,7 @@ std::vector<PastJob> read_history(JournalView& view) {
     return jobs[place->second];
   };
   while (const auto entry = view.next()) {
-    if (const auto* began = std::get_if<recorded::JobBegan>(&entry->record.what)) {
+    if (const auto* began = std::get_if<event::JobBegan>(&entry->record.what)) {
       PastJob& job = job_of(entry->record.job);
       if (job.over) {
         // A node that had forgotten all gave the number again.
@@ -41,9 +41,9 @@ std::vector<PastJob> read_history(JournalView& view) {
       job.name = began->name;
       job.tasks = began->tasks;
       if (!job.began_unix_ns) job.began_unix_ns = entry->unix_ns;
-    } else if (const auto* verdict = std::get_if<recorded::JobVerdict>(&entry->record.what)) {
+    } else if (const auto* verdict = std::get_if<event::JobVerdict>(&entry->record.what)) {
       job_of(entry->record.job).verdict = *verdict;
-    } else if (const auto* over = std::get_if<recorded::JobOver>(&entry->record.what)) {
+    } else if (const auto* over = std::get_if<event::JobOver>(&entry->record.what)) {
       PastJob& job = job_of(entry->record.job);
       job.over = *over;
       job.over_unix_ns = entry->unix_ns;

@@ -8,7 +8,7 @@
 
 #include "dag/error.hpp"
 #include "libdag/base/time.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 #include "libdag/story/journal_view.hpp"
 
 namespace dag::detail {
@@ -18,8 +18,8 @@ struct PastJob {
   std::string name;  ///< empty: the journals do not go back to its beginning
   std::uint64_t tasks = 0;
   std::optional<std::int64_t> began_unix_ns, over_unix_ns;
-  std::optional<recorded::JobOver> over;  ///< none: it runs, or its end was not seen
-  recorded::JobVerdict verdict;
+  std::optional<event::JobOver> over;  ///< none: it runs, or its end was not seen
+  event::JobVerdict verdict;
 };
 
 /// "not over", "finished", "failed", "cancelled" or "stopped".

@@ -8,12 +8,12 @@
 
 namespace dag::detail {
 
-void JobGraph::add(const Record& record) {
-  if (const auto* became = std::get_if<recorded::Became>(&record.what)) {
+void JobGraph::add(const JournalEvent& record) {
+  if (const auto* became = std::get_if<event::Became>(&record.what)) {
     became_[record.task] = became->tail;
     return;
   }
-  const auto* part = std::get_if<recorded::GraphPart>(&record.what);
+  const auto* part = std::get_if<event::GraphPart>(&record.what);
   if (part == nullptr) return;
   TaskId newest;
   read_graph_part(record, {[&](TaskId task, const std::string&) {

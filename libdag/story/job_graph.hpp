@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libdag/base/time.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag::detail {
 
@@ -23,7 +23,7 @@ class JobGraph {
   };
 
   /// Takes records of one job only.
-  void add(const Record& record);
+  void add(const JournalEvent& record);
   /// Each edge once, sorted. A task that became a spawned task ends with it, so the spawned task stands in
   /// its place. A spawned task waits for its parent.
   std::vector<Edge> edges() const;

@@ -8,22 +8,22 @@
 namespace dag::detail {
 
 void JobTimes::add(const JournalEntry& entry) {
-  const Record& record = entry.record;
+  const JournalEvent& record = entry.record;
   graph_.add(record);
-  if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
+  if (const auto* ran = std::get_if<event::Ran>(&record.what)) {
     runs_.push_back({record.task, record.place, entry.unix_ns, ran->ran, ran->outcome == Outcome::failed});
     lanes_.insert(lane_of(record.place));
     ran_.insert(record.task);
-  } else if (const auto* came = std::get_if<recorded::InputsCame>(&record.what)) {
+  } else if (const auto* came = std::get_if<event::InputsCame>(&record.what)) {
     transfers_[record.task] = came->took;
-  } else if (const auto* part = std::get_if<recorded::GraphPart>(&record.what)) {
+  } else if (const auto* part = std::get_if<event::GraphPart>(&record.what)) {
     if (!part->parent) return;
     read_graph_part(record, {[&](TaskId task, const std::string&) { spawned_.emplace(task, entry.unix_ns); },
                              [](TaskId, std::uint8_t, bool) {}});
-  } else if (std::holds_alternative<recorded::JobBegan>(record.what)) {
+  } else if (std::holds_alternative<event::JobBegan>(record.what)) {
     if (!began_unix_ns_) began_unix_ns_ = entry.unix_ns;
-  } else if (std::holds_alternative<recorded::Crashed>(record.what) ||
-             std::holds_alternative<recorded::Lost>(record.what)) {
+  } else if (std::holds_alternative<event::Crashed>(record.what) ||
+             std::holds_alternative<event::Lost>(record.what)) {
     if (!ran_.contains(record.task)) lost_[record.task] = entry.unix_ns;
   }
 }

@@ -20,7 +20,7 @@ class JobTimes {
   /// An attempt that ended.
   struct Run {
     TaskId task;
-    RecordPlace place;
+    EventPlace place;
     std::int64_t end_unix_ns = 0;
     Duration ran{0};
     bool failed = false;
@@ -35,7 +35,7 @@ class JobTimes {
   };
   /// A lane of a process.
   using Lane = std::pair<ProcessId, std::uint32_t>;
-  static Lane lane_of(const RecordPlace& place) { return {place.process, place.lane.value_or(0)}; }
+  static Lane lane_of(const EventPlace& place) { return {place.process, place.lane.value_or(0)}; }
 
   /// Takes entries of one job only.
   void add(const JournalEntry& entry);

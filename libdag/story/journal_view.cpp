@@ -16,25 +16,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// By the alternatives of RecordWhat.
+/// By the alternatives of EventWhat.
 constexpr std::array kinds{
     "ready",     "placed",      "lent",         "returned",    "stolen",         "started", "ended",
     "lost",      "retried",     "cancelled",    "settled",     "output_lost",    "spawned", "member",
     "ran",       "became",      "started_over", "rolled_back", "restored",       "crashed", "home_given",
     "recounted", "tasks_known", "job_began",    "job_over",    "finished_tasks", "graph",   "said",
     "printed",   "inputs_came", "saved",        "leads",       "job_verdict"};
-static_assert(kinds.size() == std::variant_size_v<RecordWhat>);
+static_assert(kinds.size() == std::variant_size_v<EventWhat>);
 
 /// True for the end of a failed task, and for a crash.
-bool tells_failure(const RecordWhat& what) {
-  if (const auto* settled = std::get_if<recorded::Settled>(&what)) return settled->outcome == Outcome::failed;
-  return std::holds_alternative<recorded::Crashed>(what);
+bool tells_failure(const EventWhat& what) {
+  if (const auto* settled = std::get_if<event::Settled>(&what)) return settled->outcome == Outcome::failed;
+  return std::holds_alternative<event::Crashed>(what);
 }
 
 /// The task's, where the record has it.
-std::string name_in(const RecordWhat& what) {
-  if (const auto* settled = std::get_if<recorded::Settled>(&what)) return settled->name;
-  if (const auto* said = std::get_if<recorded::Said>(&what)) return said->name;
+std::string name_in(const EventWhat& what) {
+  if (const auto* settled = std::get_if<event::Settled>(&what)) return settled->name;
+  if (const auto* said = std::get_if<event::Said>(&what)) return said->name;
   return {};
 }
 
@@ -73,7 +73,7 @@ std::vector<std::deque<fs::path>> journals_at(const fs::path& path) {
 }  // namespace
 
 JournalLine line_of(const JournalEntry& entry) {
-  const Record& record = entry.record;
+  const JournalEvent& record = entry.record;
   JournalLine line{entry.unix_ns,
                    entry.node,
                    to_string(record.place),
@@ -88,12 +88,12 @@ JournalLine line_of(const JournalEntry& entry) {
   return line;
 }
 
-bool may_matter(const Record& record, const TaskSelector& which) {
+bool may_matter(const JournalEvent& record, const TaskSelector& which) {
   if ((which.takes_all() && !which.failed) || !is_about_task(record.what)) return true;
-  if (std::holds_alternative<recorded::GraphPart>(record.what)) return which.needs_names();
-  if (std::holds_alternative<recorded::FinishedTasks>(record.what)) {
+  if (std::holds_alternative<event::GraphPart>(record.what)) return which.needs_names();
+  if (std::holds_alternative<event::FinishedTasks>(record.what)) {
     bool any = false;
-    each_finished(record, [&](const Record& one) { any = any || may_matter(one, which); });
+    each_finished(record, [&](const JournalEvent& one) { any = any || may_matter(one, which); });
     return any;
   }
   // By name other records are needed too: they may name a task that failed.
@@ -138,10 +138,10 @@ struct JournalView::Source {
       files.pop_front();
       const std::string text{std::istreambuf_iterator<char>(in), {}};
       read_bytes += text.size();
-      std::vector<Record> records;
-      const auto read = read_journal(std::as_bytes(std::span(text)), [&](const Record& record) {
-        if (std::holds_alternative<recorded::FinishedTasks>(record.what)) {
-          each_finished(record, [&](const Record& one) { records.push_back(one); });
+      std::vector<JournalEvent> records;
+      const auto read = read_journal(std::as_bytes(std::span(text)), [&](const JournalEvent& record) {
+        if (std::holds_alternative<event::FinishedTasks>(record.what)) {
+          each_finished(record, [&](const JournalEvent& one) { records.push_back(one); });
         } else {
           records.push_back(record);
         }
@@ -158,10 +158,10 @@ struct JournalView::Source {
   }
 
   /// Their order is found first: a record is large, and would be moved twenty times.
-  void add(const JournalHead& head, std::vector<Record> records) {
+  void add(const JournalHead& head, std::vector<JournalEvent> records) {
     std::vector<std::pair<std::int64_t, std::size_t>> order;
     order.reserve(records.size());
-    for (const Record& record : records)
+    for (const JournalEvent& record : records)
       order.emplace_back(head.clock_began_unix_ns + record.at.since_start.count(), order.size());
     std::sort(order.begin(), order.end());
     std::deque<JournalEntry> before = std::exchange(entries, {});

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "libdag/base/ids.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "libdag/story/task_names.hpp"
 
@@ -43,7 +43,7 @@ struct JournalPaths {
 struct JournalEntry {
   std::int64_t unix_ns = 0;  ///< since 1970, by the clock of the node
   Life node;                 ///< whose journal it is from
-  Record record;
+  JournalEvent record;
 };
 
 /// An entry as text, for a person.
@@ -70,7 +70,7 @@ struct LineFilter {
 
 /// True: a search for lines of these tasks needs the record. A search by name needs all records that have no
 /// name, and those whose name other records lack.
-bool may_matter(const Record& record, const TaskSelector& which);
+bool may_matter(const JournalEvent& record, const TaskSelector& which);
 
 class JournalView {
  public:

@@ -28,18 +28,18 @@ std::string prefix_of(const LogLine& line) {
 }
 
 std::vector<LogLine> lines_in(const JournalEntry& entry) {
-  const Record& record = entry.record;
+  const JournalEvent& record = entry.record;
   LogLine line;
   line.unix_ns = entry.unix_ns;
   line.place = to_string(record.place);
   std::string text;
   std::vector<LogLine> lines;
-  if (const auto* said = std::get_if<recorded::Said>(&record.what)) {
+  if (const auto* said = std::get_if<event::Said>(&record.what)) {
     line.task = record.task;
     line.name = said->name;
     line.number = said->number > 0 ? said->number : record.attempt.number;
     text = said->line;
-  } else if (const auto* printed = std::get_if<recorded::Printed>(&record.what)) {
+  } else if (const auto* printed = std::get_if<event::Printed>(&record.what)) {
     text = printed->text;
     if (printed->left_out > 0) {
       lines.push_back(

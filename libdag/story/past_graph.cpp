@@ -68,14 +68,14 @@ PastGraph read_graph(const JournalPaths& journals, JobId job, std::vector<std::s
   std::map<TaskId, std::pair<Outcome, Duration>> became;
   JournalView view(journals);
   while (const auto entry = view.next()) {
-    const Record& record = entry->record;
+    const JournalEvent& record = entry->record;
     if (record.job != job) continue;
     names.add(record);
     known.add(record);
-    if (const auto* began = std::get_if<recorded::JobBegan>(&record.what)) graph.name = began->name;
-    if (const auto* settled = std::get_if<recorded::Settled>(&record.what))
+    if (const auto* began = std::get_if<event::JobBegan>(&record.what)) graph.name = began->name;
+    if (const auto* settled = std::get_if<event::Settled>(&record.what))
       became[record.task].first = settled->outcome;
-    if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) became[record.task].second = ran->ran;
+    if (const auto* ran = std::get_if<event::Ran>(&record.what)) became[record.task].second = ran->ran;
   }
   notices = view.notices();
   std::vector<JobGraph::Edge> edges = known.edges();

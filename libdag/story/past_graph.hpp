@@ -8,7 +8,7 @@
 #include "dag/detail/fragment.hpp"
 #include "libdag/drawing/drawing.hpp"
 #include "libdag/drawing/layout.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 #include "libdag/story/journal_view.hpp"
 
 namespace dag::detail {

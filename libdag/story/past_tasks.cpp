@@ -36,57 +36,57 @@ struct Told {
   const JournalEntry& entry;
   const std::string& line;
 
-  void operator()(const recorded::Ready&) const {
+  void operator()(const event::Ready&) const {
     if (!task.ready_unix_ns) task.ready_unix_ns = entry.unix_ns;
   }
-  void operator()(const recorded::Settled& settled) const {
+  void operator()(const event::Settled& settled) const {
     task.settled_unix_ns = entry.unix_ns;
     task.settled = settled;
   }
-  void operator()(const recorded::Placed& placed) const {
+  void operator()(const event::Placed& placed) const {
     PastAttempt& attempt = attempt_of(task, entry);
     attempt.at = placed.chosen;
     attempt.why_there = why_text(placed.rule);
     attempt.candidates = placed.candidates;
   }
-  void operator()(const recorded::Lent& lent) const { attempt_of(task, entry).at = lent.runner; }
-  void operator()(const recorded::Stolen& stolen) const {
+  void operator()(const event::Lent& lent) const { attempt_of(task, entry).at = lent.runner; }
+  void operator()(const event::Stolen& stolen) const {
     attempt_of(task, entry).why_there =
         "stolen from " + to_string(stolen.victim.process) + " by this idle process";
   }
-  void operator()(const recorded::Started&) const {
+  void operator()(const event::Started&) const {
     PastAttempt& attempt = attempt_of(task, entry);
     attempt.at = entry.record.place.process;
     if (!attempt.began_unix_ns) attempt.began_unix_ns = entry.unix_ns;
   }
-  void operator()(const recorded::InputsCame&) const { attempt_of(task, entry); }
-  void operator()(const recorded::Ran& ran) const { came_back(ran.ran, end_text(ran.outcome, ran.error)); }
-  void operator()(const recorded::Became& became) const {
+  void operator()(const event::InputsCame&) const { attempt_of(task, entry); }
+  void operator()(const event::Ran& ran) const { came_back(ran.ran, end_text(ran.outcome, ran.error)); }
+  void operator()(const event::Became& became) const {
     came_back(became.ran, "became task " + to_string(became.tail));
   }
-  void operator()(const recorded::Ended& ended) const {
+  void operator()(const event::Ended& ended) const {
     if (!entry.record.attempt) return note(task, entry, line);
     PastAttempt& attempt = attempt_of(task, entry);
     if (attempt.end.empty()) attempt.end = end_text(ended.outcome, ended.error);
     if (!attempt.ran && ended.ran > Duration{0}) attempt.ran = ended.ran;
   }
-  void operator()(const recorded::Lost& lost) const { attempt_of(task, entry).end = "lost: " + lost.why; }
-  void operator()(const recorded::Returned& back) const {
+  void operator()(const event::Lost& lost) const { attempt_of(task, entry).end = "lost: " + lost.why; }
+  void operator()(const event::Returned& back) const {
     attempt_of(task, entry).end = "given back unrun: " + back.why;
   }
-  void operator()(const recorded::Cancelled& cancelled) const {
+  void operator()(const event::Cancelled& cancelled) const {
     if (!entry.record.attempt) return note(task, entry, line);
     attempt_of(task, entry).end = "cancelled: " + cancelled.why;
   }
   /// Names no attempt. The crashed attempt is the last one that has not ended.
-  void operator()(const recorded::Crashed& crashed) const {
+  void operator()(const event::Crashed& crashed) const {
     ++task.charged;
     const auto last = std::find_if(task.steps.rbegin(), task.steps.rend(),
                                    [](const PastStep& step) { return step.attempt.has_value(); });
     if (last == task.steps.rend() || !last->attempt->end.empty()) return note(task, entry, line);
     last->attempt->end = "crashed its process: " + crashed.what;
   }
-  void operator()(const recorded::Retried& retried) const {
+  void operator()(const event::Retried& retried) const {
     if (retried.charged) ++task.charged;
     note(task, entry, line);
   }

@@ -22,7 +22,7 @@ struct PastAttempt {
   /// For people: "its inputs lay there". Empty: no decision was made; the task became ready there.
   std::string why_there = {};
   /// The processes that were compared for the decision, if any.
-  std::vector<recorded::Candidate> candidates = {};
+  std::vector<event::Candidate> candidates = {};
   std::uint32_t number = 0;  ///< as Context::attempt said
   std::string end = {};      ///< "finished", "failed: 403", "lost: n1 died"; empty: not in the journals
 };
@@ -38,7 +38,7 @@ struct PastTask {
   TaskId task;
   std::string name;  ///< empty: not in the journals
   std::optional<std::int64_t> ready_unix_ns, settled_unix_ns;
-  std::optional<recorded::Settled> settled;  ///< none: not settled, or not in the journals
+  std::optional<event::Settled> settled;  ///< none: not settled, or not in the journals
   std::vector<PastStep> steps;               ///< in the order of time, as well as clocks agree
   std::uint32_t charged = 0;                 ///< attempts that failed or crashed their process
 };

@@ -124,11 +124,11 @@ JobReport make_report(const JournalPaths& journals, JobId job, std::vector<std::
   std::int64_t began = std::numeric_limits<std::int64_t>::max(), ended = 0;
   JournalView view(journals);
   while (const auto entry = view.next()) {
-    const Record& record = entry->record;
+    const JournalEvent& record = entry->record;
     if (record.job != job) continue;
     names.add(record);
     times.add(*entry);
-    if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
+    if (const auto* ran = std::get_if<event::Ran>(&record.what)) {
       const bool failed = ran->outcome == Outcome::failed;
       bool& well = came_back[record.task];
       if (failed || well) report.again += ran->ran;
@@ -140,13 +140,13 @@ JobReport make_report(const JournalPaths& journals, JobId job, std::vector<std::
       report.busy += ran->ran;
       began = std::min(began, entry->unix_ns - ran->ran.count());
       ended = std::max(ended, entry->unix_ns);
-    } else if (std::holds_alternative<recorded::JobOver>(record.what)) {
+    } else if (std::holds_alternative<event::JobOver>(record.what)) {
       report.over = true;
-    } else if (std::holds_alternative<recorded::Crashed>(record.what)) {
+    } else if (std::holds_alternative<event::Crashed>(record.what)) {
       ++report.crashes;
-    } else if (std::holds_alternative<recorded::Lost>(record.what)) {
+    } else if (std::holds_alternative<event::Lost>(record.what)) {
       ++report.losses;
-    } else if (std::holds_alternative<recorded::Retried>(record.what)) {
+    } else if (std::holds_alternative<event::Retried>(record.what)) {
       ++report.retries;
     }
   }

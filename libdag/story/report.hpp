@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libdag/base/time.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 #include "libdag/story/journal_view.hpp"
 #include "libdag/story/task_names.hpp"
 #include "libdag/story/waiting.hpp"
@@ -28,7 +28,7 @@ struct ClassReport {
 struct Straggler {
   TaskId task;
   std::string name;
-  RecordPlace place;
+  EventPlace place;
   Duration ran{0}, median{0};
 };
 /// The critical path (job_graph.hpp): the job takes at least as long with any number of lanes.
@@ -46,7 +46,7 @@ struct PathReport {
   std::vector<Class> classes;  ///< the largest share first
 };
 struct LaneReport {
-  RecordPlace lane;
+  EventPlace lane;
   std::uint64_t runs = 0;
   Duration busy{0};
 };

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "libdag/journal/graph_part.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag::detail {
 
@@ -24,8 +24,8 @@ struct Unrun {
 class TaskNames {
  public:
   /// Takes records of one job only.
-  void add(const Record& record) {
-    if (const auto* settled = std::get_if<recorded::Settled>(&record.what)) {
+  void add(const JournalEvent& record) {
+    if (const auto* settled = std::get_if<event::Settled>(&record.what)) {
       Known& known = of_.try_emplace(record.task, Known{index_of(settled->name)}).first->second;
       if (std::exchange(known.outcome, settled->outcome) == Outcome::none) ++settled_;
     } else {

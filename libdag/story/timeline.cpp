@@ -14,7 +14,7 @@ namespace {
 
 using TimelineTrack = std::pair<ProcessId, std::uint32_t>;
 
-TimelineTrack track_of(const RecordPlace& place) { return {place.process, place.lane.value_or(0)}; }
+TimelineTrack track_of(const EventPlace& place) { return {place.process, place.lane.value_or(0)}; }
 
 /// A lane while its runs are read. Runs come in the order of their ends and do not overlap, so the columns
 /// before the current run's first column are complete.
@@ -85,7 +85,7 @@ KnownLanes read_lanes(const JournalPaths& journals, JobId job) {
   while (const auto entry = view.next()) {
     if (entry->record.job != job) continue;
     known.names.add(entry->record);
-    const auto* ran = std::get_if<recorded::Ran>(&entry->record.what);
+    const auto* ran = std::get_if<event::Ran>(&entry->record.what);
     if (ran == nullptr) continue;
     TimelineLane& lane = known.lanes[track_of(entry->record.place)];
     lane.place = entry->record.place;
@@ -131,14 +131,14 @@ void limit(TimelineWindow& window, Duration span) {
 
 }  // namespace
 
-bool is_mark(const RecordWhat& what) {
-  return std::holds_alternative<recorded::Lost>(what) || std::holds_alternative<recorded::Retried>(what) ||
-         std::holds_alternative<recorded::Crashed>(what) ||
-         std::holds_alternative<recorded::OutputLost>(what) ||
-         std::holds_alternative<recorded::StartedOver>(what) ||
-         std::holds_alternative<recorded::RolledBack>(what) ||
-         std::holds_alternative<recorded::HomeGiven>(what) ||
-         std::holds_alternative<recorded::Member>(what) || std::holds_alternative<recorded::Leads>(what);
+bool is_mark(const EventWhat& what) {
+  return std::holds_alternative<event::Lost>(what) || std::holds_alternative<event::Retried>(what) ||
+         std::holds_alternative<event::Crashed>(what) ||
+         std::holds_alternative<event::OutputLost>(what) ||
+         std::holds_alternative<event::StartedOver>(what) ||
+         std::holds_alternative<event::RolledBack>(what) ||
+         std::holds_alternative<event::HomeGiven>(what) ||
+         std::holds_alternative<event::Member>(what) || std::holds_alternative<event::Leads>(what);
 }
 
 Timeline make_timeline(const JournalPaths& journals, JobId job, TimelineWindow window,
@@ -165,10 +165,10 @@ Timeline make_timeline(const JournalPaths& journals, JobId job, TimelineWindow w
   };
   JournalView view(journals.doing("drawing the lanes"));
   while (const auto entry = view.next()) {
-    const Record& record = entry->record;
+    const JournalEvent& record = entry->record;
     if (record.job != job) continue;
     const Duration at(entry->unix_ns - timeline.began_unix_ns);
-    if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
+    if (const auto* ran = std::get_if<event::Ran>(&record.what)) {
       const Duration begin = at - ran->ran;
       const auto lane = index_of.find(track_of(record.place));
       // Runs that a job has made since the first reading belong in the next picture.

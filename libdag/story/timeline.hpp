@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libdag/base/time.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 #include "libdag/story/journal_view.hpp"
 
 namespace dag::detail {
@@ -22,7 +22,7 @@ struct TimelineWindow {
 };
 
 struct TimelineLane {
-  RecordPlace place;
+  EventPlace place;
   // In the whole job.
   std::uint64_t runs = 0;
   Duration busy{0};
@@ -68,6 +68,6 @@ Timeline make_timeline(const JournalPaths& journals, JobId job, TimelineWindow w
                        std::vector<std::string>& notices);
 
 /// True: the event is shown as a mark.
-bool is_mark(const RecordWhat& what);
+bool is_mark(const EventWhat& what);
 
 }  // namespace dag::detail

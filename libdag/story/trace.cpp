@@ -31,11 +31,11 @@ Known read_names(const JournalPaths& journals, JobId job) {
   Known known;
   JournalView view(journals);
   while (const auto entry = view.next()) {
-    const Record& record = entry->record;
+    const JournalEvent& record = entry->record;
     if (record.job != job) continue;
     known.names.add(record);
     known.times.add(*entry);
-    if (const auto* ran = std::get_if<recorded::Ran>(&record.what)) {
+    if (const auto* ran = std::get_if<event::Ran>(&record.what)) {
       known.processes.insert(record.place.process);
       known.began_unix_ns = std::min(known.began_unix_ns, entry->unix_ns - ran->ran.count());
     } else if (is_mark(record.what)) {
@@ -62,8 +62,8 @@ class TraceWriter {
          << "\",\"arrows_left_out\":" << counts.arrows_beyond + counts.arrows_backwards << "}}\n";
   }
 
-  void slice(const JournalEntry& entry, const recorded::Ran& ran) {
-    const Record& record = entry.record;
+  void slice(const JournalEntry& entry, const event::Ran& ran) {
+    const JournalEvent& record = entry.record;
     const Track track = JobTimes::lane_of(record.place);
     // The clock is read again for the record, so what follows may seem to begin before the last one's end: it
     // is drawn shorter, and says how long it was.
@@ -203,7 +203,7 @@ TraceCounts write_trace(const JournalPaths& journals, JobId job, std::ostream& o
   JournalView view(journals.doing("writing the trace"));
   while (const auto entry = view.next()) {
     if (entry->record.job != job) continue;
-    if (const auto* ran = std::get_if<recorded::Ran>(&entry->record.what)) {
+    if (const auto* ran = std::get_if<event::Ran>(&entry->record.what)) {
       ++counts.slices;
       run.insert(entry->record.task);
       writer.slice(*entry, *ran);

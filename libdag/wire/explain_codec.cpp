@@ -48,7 +48,7 @@ void write_task(TaskExplained::Builder to, const dag::TaskExplained& task) {
   to.setWaitsForAll(task.waits_for_all);
   write_list(
       task.candidates, [&](unsigned count) { return to.initCandidates(count); },
-      [](auto& list, unsigned i, const recorded::Candidate& candidate) {
+      [](auto& list, unsigned i, const event::Candidate& candidate) {
         auto one = list[i];
         one.setProcess(candidate.process.value);
         one.setWait(candidate.wait.count());

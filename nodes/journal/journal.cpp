@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <map>
 
-#include "libdag/journal/record_bytes.hpp"
+#include "libdag/journal/event_bytes.hpp"
 
 namespace dag {
 namespace {
@@ -29,8 +29,8 @@ JournalHead head_of(Life process) {
   return {process, nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_MONOTONIC)};
 }
 
-std::vector<RecordRingReader> readers_of(const RecordRings& rings) {
-  std::vector<RecordRingReader> readers;
+std::vector<EventRingReader> readers_of(const EventRings& rings) {
+  std::vector<EventRingReader> readers;
   for (std::size_t i = 0; i < rings.count(); ++i) readers.push_back(rings.reader(i));
   return readers;
 }
@@ -65,7 +65,7 @@ Journal::~Journal() {
   thread_.join();
 }
 
-void Journal::record(const Record& record) {
+void Journal::record(const JournalEvent& record) {
   const std::lock_guard lock(mutex_);
   if (waiting_.bytes().empty()) changed_.notify_all();  // The thread sleeps as long as nothing happens.
   if (waiting_.bytes().size() < limits_.waiting_bytes_max) {
@@ -82,7 +82,7 @@ int Journal::open_rings(Life process, std::size_t lanes, const std::optional<Out
   const std::string name = directory_ + "/" + std::string(rings_prefix) +
                            std::to_string(process.process.value) + "-" +
                            std::to_string(process.incarnation.value);
-  auto rings = RecordRings::make(files_, name, head_of(process), lanes + RecordRings::beside_lanes);
+  auto rings = EventRings::make(files_, name, head_of(process), lanes + EventRings::beside_lanes);
   if (!rings) {
     log_("no journal of events in " + to_string(process) + ": " + rings.error().what);
     return -1;
@@ -149,7 +149,7 @@ void Journal::run() {
 /// have been started again since then, and its clock with it.
 void Journal::write_left() {
   for (const std::string& name : left_) {
-    if (auto rings = RecordRings::open(OwnedFile(open(name.c_str(), O_RDWR | O_CLOEXEC)))) {
+    if (auto rings = EventRings::open(OwnedFile(open(name.c_str(), O_RDWR | O_CLOEXEC)))) {
       const JournalHead head{self_, rings->head().clock_began_unix_ns};
       try {
         Source source{name, std::move(*rings), {}};
@@ -175,7 +175,7 @@ void Journal::write(std::span<const std::byte> records, std::uint64_t dropped) {
 
 void Journal::write_of(Source& source, bool to_the_end) {
   bool any = false;
-  for (RecordRingReader& reader : source.readers) {
+  for (EventRingReader& reader : source.readers) {
     const std::uint64_t dropped = reader.take([&](std::span<const std::byte> record) {
       any = true;
       ++in_block_;
@@ -189,21 +189,21 @@ void Journal::write_of(Source& source, bool to_the_end) {
   }
   if (source.printed) any = write_printed(source, to_the_end || source.ends) || any;
   if (any) write_block();
-  for (RecordRingReader& reader : source.readers) reader.done();
+  for (EventRingReader& reader : source.readers) reader.done();
 }
 
 /// True: there was something. `to_the_end`: reads until there is no more, but does not wait for a process
 /// that goes on printing.
 bool Journal::write_printed(Source& source, bool to_the_end) {
   constexpr std::size_t passes_max = PrintedOutput::behind_bytes_max / PrintedOutput::take_bytes_max + 1;
-  const RecordPlace place{source.rings.head().process.process};
+  const EventPlace place{source.rings.head().process.process};
   bool any = false;
   for (std::size_t pass = 0; pass < (to_the_end ? passes_max : 1); ++pass) {
-    std::vector<recorded::Printed> pieces = source.printed->take(source.ends);
+    std::vector<event::Printed> pieces = source.printed->take(source.ends);
     if (pieces.empty()) break;
     any = true;
     const Instant now{std::chrono::nanoseconds(nanoseconds_of(CLOCK_MONOTONIC))};
-    for (recorded::Printed& piece : pieces) {
+    for (event::Printed& piece : pieces) {
       ++in_block_;
       if (writer_.add({now, place, source.job, {}, {}, std::move(piece)})) write_block();
     }

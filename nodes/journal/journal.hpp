@@ -8,7 +8,7 @@
 // `waiting_bytes_max` are dropped, and the next block that is written says how many. Nothing is synced: a
 // written record outlives the process, but not a loss of power.
 //
-// Processes of jobs record their events in rings in files beside the journal (record_rings.hpp), which that
+// Processes of jobs record their events in rings in files beside the journal (event_rings.hpp), which that
 // thread empties; their printed output comes in, too (printed_output.hpp). Such a file goes with its process.
 // A file that is there at a start, because node and process were killed together, is emptied first.
 
@@ -23,7 +23,7 @@
 #include "libdag/journal/sink.hpp"
 #include "nodes/disk/files.hpp"
 #include "nodes/journal/printed_output.hpp"
-#include "nodes/journal/record_rings.hpp"
+#include "nodes/journal/event_rings.hpp"
 
 namespace dag {
 
@@ -40,7 +40,7 @@ struct OutputOf {
   std::string file;
 };
 
-class Journal final : public RecordSink {
+class Journal final : public EventSink {
  public:
   /// `log` is told, once each time, when the journal cannot write and when it can again.
   Journal(std::string directory, Life self, std::function<void(const std::string& line)> log,
@@ -50,10 +50,10 @@ class Journal final : public RecordSink {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  void record(const Record& record) override;
-  void record_finished(const Record& many) override { record(many); }
+  void record(const JournalEvent& record) override;
+  void record_finished(const JournalEvent& many) override { record(many); }
   bool wants_graph() const override { return true; }
-  /// For a process that is about to begin, with so many lanes: an open descriptor of a RecordRings, which is
+  /// For a process that is about to begin, with so many lanes: an open descriptor of a EventRings, which is
   /// not closed by exec, until close_rings(). -1, with a line in the log: there is none.
   int open_rings(Life process, std::size_t lanes, const std::optional<OutputOf>& output = std::nullopt);
   /// The process has ended: its remaining records are written, and the file goes.
@@ -65,8 +65,8 @@ class Journal final : public RecordSink {
   /// The rings of one process.
   struct Source {
     std::string name;
-    RecordRings rings;
-    std::vector<RecordRingReader> readers;
+    EventRings rings;
+    std::vector<EventRingReader> readers;
     std::optional<PrintedOutput> printed = std::nullopt;
     JobId job = {};     ///< the job whose output is printed
     bool over = false;  ///< the process has ended

@@ -19,18 +19,18 @@ namespace fs = std::filesystem;
 constexpr int passed_over_max = 16;
 
 /// Printed output belongs to no task.
-bool is_wanted_log(const Record& record, const TaskSelector& which) {
+bool is_wanted_log(const JournalEvent& record, const TaskSelector& which) {
   return is_log(record.what) &&
-         (which.takes_all() || !std::holds_alternative<recorded::Printed>(record.what));
+         (which.takes_all() || !std::holds_alternative<event::Printed>(record.what));
 }
 
-bool is_wanted(const Record& record, const client::AskJournal& ask) {
+bool is_wanted(const JournalEvent& record, const client::AskJournal& ask) {
   if (ask.job)
     return record.job == *ask.job && (!ask.logs || is_wanted_log(record, ask.which)) &&
            detail::may_matter(record, ask.which);
-  return std::holds_alternative<recorded::JobBegan>(record.what) ||
-         std::holds_alternative<recorded::JobVerdict>(record.what) ||
-         std::holds_alternative<recorded::JobOver>(record.what);
+  return std::holds_alternative<event::JobBegan>(record.what) ||
+         std::holds_alternative<event::JobVerdict>(record.what) ||
+         std::holds_alternative<event::JobOver>(record.what);
 }
 
 /// A file of the journal from byte `from` on, which is 0 or where a block begins.
@@ -67,7 +67,7 @@ std::uint32_t writer_of(const fs::path& path) {
   std::vector<std::byte> head(encode_head({}).size());
   in.read(reinterpret_cast<char*>(head.data()), static_cast<std::streamsize>(head.size()));
   if (!in) return 0;
-  const auto read = read_journal(head, [](const Record&) {});
+  const auto read = read_journal(head, [](const JournalEvent&) {});
   return read ? read->head.process.incarnation.value : 0;
 }
 
@@ -79,7 +79,7 @@ std::vector<std::byte> filtered(const FilePart& part, const client::AskJournal& 
     const std::vector<std::byte> block = writer.take_block(dropped);
     blocks.insert(blocks.end(), block.begin(), block.end());
   };
-  const auto read = read_journal(part.bytes, [&](const Record& record) {
+  const auto read = read_journal(part.bytes, [&](const JournalEvent& record) {
     if (is_wanted(record, ask) && writer.add(record)) take_block(0);
   });
   page.read.bytes = part.skipped() + part.bytes.size();

@@ -11,8 +11,8 @@ namespace dag {
 
 PrintedOutput::PrintedOutput(const std::string& file) : file_(open(file.c_str(), O_RDWR | O_CLOEXEC)) {}
 
-std::vector<recorded::Printed> PrintedOutput::take(bool last) {
-  std::vector<recorded::Printed> pieces;
+std::vector<event::Printed> PrintedOutput::take(bool last) {
+  std::vector<event::Printed> pieces;
   struct stat about {};
   if (!file_ || fstat(file_.number(), &about) != 0) return pieces;
   const auto size = static_cast<std::uint64_t>(about.st_size);

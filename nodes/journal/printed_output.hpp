@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libdag/base/owned_file.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag {
 
@@ -27,7 +27,7 @@ class PrintedOutput {
 
   /// The output since the last call, oldest first. An unfinished line waits for its end; `last`: it is taken
   /// as it is.
-  std::vector<recorded::Printed> take(bool last);
+  std::vector<event::Printed> take(bool last);
 
  private:
   void pass_over(std::uint64_t to);

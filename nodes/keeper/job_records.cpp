@@ -2,9 +2,9 @@
 
 namespace dag {
 
-void JobRecords::record(const Record& record) {
-  const auto* known = std::get_if<recorded::TasksKnown>(&record.what);
-  const auto* settled = std::get_if<recorded::Settled>(&record.what);
+void JobRecords::record(const JournalEvent& record) {
+  const auto* known = std::get_if<event::TasksKnown>(&record.what);
+  const auto* settled = std::get_if<event::Settled>(&record.what);
   if (known == nullptr && settled == nullptr) return;
   const std::lock_guard lock(mutex_);
   if (settled != nullptr) ++settled_[static_cast<std::size_t>(settled->outcome)];
@@ -19,7 +19,7 @@ void JobRecords::record(const Record& record) {
 void JobRecords::goes_on(const JobSoFar& job) {
   const std::lock_guard lock(mutex_);
   JobStory& story = stories_[job.job] = {};
-  for (const Record& record : job.records) story.add(record);
+  for (const JournalEvent& record : job.records) story.add(record);
   for (const auto& [name, tasks] : job.finished) story.add_finished(name, tasks);
 }
 

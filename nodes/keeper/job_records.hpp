@@ -12,11 +12,11 @@
 
 namespace dag {
 
-class JobRecords final : public RecordSink {
+class JobRecords final : public EventSink {
  public:
   static constexpr std::size_t outcomes = static_cast<std::size_t>(Outcome::cancelled) + 1;
 
-  void record(const Record& record) override;
+  void record(const JournalEvent& record) override;
   void goes_on(const JobSoFar& job) override;
   /// The details of a job that began and was not forgotten.
   std::optional<JobDetails> details(JobId job) const;

@@ -133,7 +133,7 @@ Life Keeper::first_life() const {
 }
 
 /// Where records go.
-RecordSink& Keeper::open_records() {
+EventSink& Keeper::open_records() {
   if (!options_.journal) return details_;
   JournalLimits limits;
   std::string directory;

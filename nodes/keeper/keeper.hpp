@@ -59,7 +59,7 @@ struct KeeperOptions {
   /// Keeps a journal (journal.hpp): in the data directory, or else with the output of worker processes until
   /// the next start.
   bool journal = true;
-  /// Keeps the events of processes of jobs (record_rings.hpp) as well, if there is a journal.
+  /// Keeps the events of processes of jobs (event_rings.hpp) as well, if there is a journal.
   bool journal_runs = true;
   /// Nodes that hold the record of a job, if there are so many; an odd number. 1: it dies with its node.
   std::uint32_t replicas = 3;
@@ -90,7 +90,7 @@ class Keeper {
 
  private:
   void make_state_directory() const;
-  RecordSink& open_records();
+  EventSink& open_records();
   std::unique_ptr<Store> open_store();
   void open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports);
   void open_spill();
@@ -133,7 +133,7 @@ class Keeper {
   std::optional<JournalHome> journal_home_;        ///< without a data directory
   std::unique_ptr<Journal> journal_;               ///< with a directory of either kind
   std::unique_ptr<JournalReader> journal_reader_;  ///< likewise
-  std::optional<BothRecordSinks> records_;         ///< likewise
+  std::optional<BothEventSinks> records_;         ///< likewise
   std::unique_ptr<Store> store_;                   ///< with a data directory
   /// The seat of its copies of records; a new one at each start, if they are in memory. 0: it has no seat.
   const std::uint64_t disk_;

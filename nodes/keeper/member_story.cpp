@@ -36,30 +36,30 @@ std::string words_of(const LoadSummary& load) {
   return text;
 }
 
-MemberStory::MemberStory(ProcessId self, RecordSink* records, spdlog::logger& logger)
+MemberStory::MemberStory(ProcessId self, EventSink* records, spdlog::logger& logger)
     : self_(self), records_(records), logger_(logger) {}
 
 void MemberStory::started(Life self, const Endpoint& endpoint) {
-  say(self, recorded::MemberChange::up, "it has started, at " + endpoint.control);
+  say(self, event::MemberChange::up, "it has started, at " + endpoint.control);
 }
 
 void MemberStory::up(const MemberUp& member) {
   logger_.info("{} has joined, at {}", to_string(member.life.process), member.endpoint.control);
-  say(member.life, recorded::MemberChange::up, "at " + member.endpoint.control);
+  say(member.life, event::MemberChange::up, "at " + member.endpoint.control);
 }
 
 void MemberStory::doubted(Life life, bool suspected) {
   constexpr const char* why = "it is silent";
   suspected ? logger_.info("{} is suspected: {}", to_string(life.process), why)
             : logger_.info("{} is heard again", to_string(life.process));
-  suspected ? say(life, recorded::MemberChange::suspected, why)
-            : say(life, recorded::MemberChange::trusted, "");
+  suspected ? say(life, event::MemberChange::suspected, why)
+            : say(life, event::MemberChange::trusted, "");
 }
 
 void MemberStory::down(const MemberDown& member) {
   logger_.log(member.why == DownWhy::left ? spdlog::level::info : spdlog::level::warn, "{} is gone: {}",
               to_string(member.life.process), name(member.why));
-  say(member.life, recorded::MemberChange::down, std::string(name(member.why)));
+  say(member.life, event::MemberChange::down, std::string(name(member.why)));
   has_.erase(member.life.process);
 }
 
@@ -69,15 +69,15 @@ void MemberStory::seen(const std::vector<Claim>& members) {
     const auto [before, is_new] = has_.try_emplace(member.life.process, member.load);
     if (!is_new && has_the_same(before->second, member.load)) continue;
     before->second = member.load;
-    say(member.life, recorded::MemberChange::has, words_of(member.load));
+    say(member.life, event::MemberChange::has, words_of(member.load));
   }
 }
 
 /// Records events of nodes that no job is told of.
-void MemberStory::say(Life life, recorded::MemberChange change, std::string why) {
+void MemberStory::say(Life life, event::MemberChange change, std::string why) {
   if (records_ == nullptr) return;
   records_->record(
-      {steady_now(), {self_, std::nullopt}, {}, {}, {}, recorded::Member{life, change, std::move(why)}});
+      {steady_now(), {self_, std::nullopt}, {}, {}, {}, event::Member{life, change, std::move(why)}});
 }
 
 }  // namespace dag

@@ -20,7 +20,7 @@ std::string words_of(const LoadSummary& load);
 /// Used by one thread. `records`: the journal; nullptr: there is none. Both outlive it.
 class MemberStory {
  public:
-  MemberStory(ProcessId self, RecordSink* records, spdlog::logger& logger);
+  MemberStory(ProcessId self, EventSink* records, spdlog::logger& logger);
 
   void started(Life self, const Endpoint& endpoint);
   void up(const MemberUp& member);
@@ -30,10 +30,10 @@ class MemberStory {
   void seen(const std::vector<Claim>& members);
 
  private:
-  void say(Life life, recorded::MemberChange change, std::string why);
+  void say(Life life, event::MemberChange change, std::string why);
 
   const ProcessId self_;
-  RecordSink* const records_;
+  EventSink* const records_;
   spdlog::logger& logger_;
   std::map<ProcessId, LoadSummary> has_;
 };

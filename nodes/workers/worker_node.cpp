@@ -24,28 +24,28 @@ namespace {
 /// The kept length of a kernel's log line.
 constexpr std::size_t said_bytes_max = std::size_t{16} << 10;
 
-std::optional<RecordRings> rings_of(const WorkerSeat& seat, spdlog::logger& log) {
+std::optional<EventRings> rings_of(const WorkerSeat& seat, spdlog::logger& log) {
   if (seat.records < 0) return std::nullopt;
   fcntl(seat.records, F_SETFD, FD_CLOEXEC);  // Not inherited by processes of kernels.
-  auto rings = RecordRings::open(OwnedFile(seat.records));
+  auto rings = EventRings::open(OwnedFile(seat.records));
   if (rings) return std::move(*rings);
   log.warn("events of this process are not kept: {}", rings.error().what);
   return std::nullopt;
 }
 
-std::unique_ptr<RecordSink> sink_for(const std::optional<RecordRings>& rings, RunningPage& page) {
-  std::unique_ptr<RecordSink> kept = std::make_unique<NullRecordSink>();
-  if (rings) kept = std::make_unique<RingRecordSink>(rings->ring(rings->count() - 1));
+std::unique_ptr<EventSink> sink_for(const std::optional<EventRings>& rings, RunningPage& page) {
+  std::unique_ptr<EventSink> kept = std::make_unique<NullEventSink>();
+  if (rings) kept = std::make_unique<RingEventSink>(rings->ring(rings->count() - 1));
   return std::make_unique<CountingRecords>(page, std::move(kept));
 }
 
-std::unique_ptr<RecordSink> sink_of_logs(const std::optional<RecordRings>& rings) {
-  if (!rings) return std::make_unique<NullRecordSink>();
-  return std::make_unique<RingRecordSink>(rings->ring(rings->count() - 2));
+std::unique_ptr<EventSink> sink_of_logs(const std::optional<EventRings>& rings) {
+  if (!rings) return std::make_unique<NullEventSink>();
+  return std::make_unique<RingEventSink>(rings->ring(rings->count() - 2));
 }
 
-recorded::Said said_by(const Speaker& by, std::string_view line) {
-  recorded::Said said{std::string(by.name), std::string(line.substr(0, said_bytes_max)), by.number};
+event::Said said_by(const Speaker& by, std::string_view line) {
+  event::Said said{std::string(by.name), std::string(line.substr(0, said_bytes_max)), by.number};
   if (line.size() > said_bytes_max)
     said.line += " ... and " + std::to_string(line.size() - said_bytes_max) + " bytes more";
   return said;
@@ -111,7 +111,7 @@ LanesOptions WorkerNode::lanes_options() const {
   lanes.spawn_credit = seat_.spawn_credit;
   lanes.running = running_;
   lanes.records.process = seat_.self.process;
-  for (std::size_t i = 0; rings_ && i + RecordRings::beside_lanes < rings_->count(); ++i)
+  for (std::size_t i = 0; rings_ && i + EventRings::beside_lanes < rings_->count(); ++i)
     lanes.records.rings.push_back(rings_->ring(i));
   lanes.doorbell = doorbell_;
   return lanes;

@@ -13,7 +13,7 @@
 #include "libdag/client/node.hpp"
 #include "libdag/host/silences.hpp"
 #include "libdag/journal/sink.hpp"
-#include "nodes/journal/record_rings.hpp"
+#include "nodes/journal/event_rings.hpp"
 #include "nodes/process/parts.hpp"
 #include "nodes/process/process_events.hpp"
 #include "nodes/transport/membership_door.hpp"
@@ -54,9 +54,9 @@ class WorkerNode {
   RunningPage* const running_;
   std::shared_ptr<spdlog::logger> logger_;
   const std::shared_ptr<ring::Doorbell> doorbell_;
-  const std::optional<RecordRings> rings_;  ///< if its node keeps a journal
-  const std::unique_ptr<RecordSink> records_;
-  const std::unique_ptr<RecordSink> logs_;  ///< for the log lines of kernels
+  const std::optional<EventRings> rings_;  ///< if its node keeps a journal
+  const std::unique_ptr<EventSink> records_;
+  const std::unique_ptr<EventSink> logs_;  ///< for the log lines of kernels
 
   std::mutex mutex_;
   Life cell_ = seat_.cell;

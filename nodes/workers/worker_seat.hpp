@@ -32,7 +32,7 @@ struct WorkerSeat {
   std::uint32_t lanes = 0;
   /// An open descriptor of a RunningPage.
   int page = -1;
-  /// An open descriptor of a RecordRings; -1: there is no journal.
+  /// An open descriptor of a EventRings; -1: there is no journal.
   int records = -1;
   /// Niceness of its lanes, as of nice(1).
   std::uint32_t niceness = 0;

@@ -17,9 +17,9 @@ using namespace std::chrono_literals;
 constexpr dag::Life self{{0}, {1}}, peer{{1}, {1}};
 constexpr dag::JobId id{7};
 
-class NoRecords final : public dag::RecordSink {
+class NoRecords final : public dag::EventSink {
  public:
-  void record(const dag::Record&) override {}
+  void record(const dag::JournalEvent&) override {}
 };
 
 /// A node in a process of its own; what it sends to others goes to `sent`.

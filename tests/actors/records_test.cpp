@@ -19,26 +19,26 @@ using namespace std::chrono_literals;
 using Histories = std::map<std::string, std::vector<std::string>>;
 
 /// Home, cell and runner record on threads of their own.
-class SharedSink final : public dag::RecordSink {
+class SharedSink final : public dag::EventSink {
  public:
-  void record(const dag::Record& record) override {
+  void record(const dag::JournalEvent& record) override {
     const std::lock_guard lock(mutex_);
     records_.push_back(record);
   }
-  std::deque<dag::Record> records() const {
+  std::deque<dag::JournalEvent> records() const {
     const std::lock_guard lock(mutex_);
     return records_;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::deque<dag::Record> records_;
+  std::deque<dag::JournalEvent> records_;
 };
 
 constexpr dag::Life self{{0}, {1}};
 
 /// By a node that has this on its disk, and says something of it.
-std::deque<dag::Record> run(
+std::deque<dag::JournalEvent> run(
     const dag::Graph& graph, dag::Representation representation, dag::NodeSetup setup = {self, {self}, {}},
     std::function<void(std::string_view)> log = [](std::string_view) {}) {
   SharedSink sink;
@@ -120,9 +120,9 @@ TEST_CASE("bare rows and supervised tasks leave the same records") {
                                                  "ended: failed in 0 s: try 2", "retried after 0 s",
                                                  "ended: finished in 0 s", "settled: finished"});
   // The two were not run alike: a row is handed to nobody.
-  const auto lent = [](const std::deque<dag::Record>& records) {
-    return std::count_if(records.begin(), records.end(), [](const dag::Record& record) {
-      return record.task == dag::TaskId{0, 10} && std::holds_alternative<dag::recorded::Lent>(record.what);
+  const auto lent = [](const std::deque<dag::JournalEvent>& records) {
+    return std::count_if(records.begin(), records.end(), [](const dag::JournalEvent& record) {
+      return record.task == dag::TaskId{0, 10} && std::holds_alternative<dag::event::Lent>(record.what);
     });
   };
   CHECK(lent(rows) == 0);

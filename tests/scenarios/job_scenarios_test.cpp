@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Runs a job and writes down what it records, and messages of some kinds.
-class Stage final : public RecordSink {
+class Stage final : public EventSink {
  public:
   Stage(const std::string& about, std::set<std::string> kinds)
       : transcript(about), kinds_(std::move(kinds)) {}
@@ -47,9 +47,9 @@ class Stage final : public RecordSink {
     transcript.line(job_->now, "the job has ended");
   }
 
-  void record(const Record& record) override {
-    if (std::holds_alternative<recorded::Ready>(record.what)) return;
-    if (std::holds_alternative<recorded::TasksKnown>(record.what)) return;
+  void record(const JournalEvent& record) override {
+    if (std::holds_alternative<event::Ready>(record.what)) return;
+    if (std::holds_alternative<event::TasksKnown>(record.what)) return;
     std::string line = to_string(record.place) + "  ";
     if (is_about_task(record.what)) line += name_of(record.task);
     if (is_about_task(record.what) && record.attempt) line += to_string(record.attempt);

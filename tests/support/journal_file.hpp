@@ -11,7 +11,7 @@ namespace dag::test {
 
 /// A file with these records, of a node whose clock began 1,000 s after 1970.
 inline void write_journal(const std::filesystem::path& file, std::uint32_t node,
-                          const std::vector<Record>& records) {
+                          const std::vector<JournalEvent>& records) {
   std::filesystem::create_directories(file.parent_path());
   std::ofstream out(file, std::ios::binary);
   const auto write = [&out](const std::vector<std::byte>& bytes) {

@@ -20,7 +20,7 @@ std::vector<double> steps_again(const std::vector<std::string>& directories,
   detail::JournalView view(directories);
   while (const auto entry = view.next()) {
     names.add(entry->record);
-    const auto* ran = std::get_if<recorded::Ran>(&entry->record.what);
+    const auto* ran = std::get_if<event::Ran>(&entry->record.what);
     if (ran != nullptr && ran->outcome == Outcome::finished)
       runs.push_back({entry->unix_ns, entry->record.task});
   }

@@ -22,7 +22,7 @@ class ChangingLoads final : public HomePlacement {
   bool wants_to_place(const std::string& name, const Policy& policy, bool inputs_here) const override {
     return placer_.wants_to_place(name, policy, inputs_here);
   }
-  std::vector<recorded::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
+  std::vector<event::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
                                             Life self) override {
     return placer_.consider(attempt, lives, self);
   }

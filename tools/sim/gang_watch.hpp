@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dag/detail/fragment.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 #include "tools/sim/result.hpp"
 
 namespace dag::sim {
@@ -17,15 +17,15 @@ class GangWatch {
  public:
   explicit GangWatch(std::shared_ptr<const detail::Fragment> graph) : graph_(std::move(graph)) {}
 
-  void record(const Record& record) {
+  void record(const JournalEvent& record) {
     if (record.task.origin != 0 || record.task.index >= graph_->size()) return;
     const std::uint32_t task = record.task.index;
     const std::optional<std::uint32_t> group = graph_->policy(task).group;
     if (!group) return;
     std::map<std::uint32_t, AttemptId>& out = out_[record.place.process];
-    if (std::holds_alternative<recorded::Lent>(record.what)) out[task] = record.attempt;
-    const auto* retried = std::get_if<recorded::Retried>(&record.what);
-    const bool lost = std::holds_alternative<recorded::Lost>(record.what);
+    if (std::holds_alternative<event::Lent>(record.what)) out[task] = record.attempt;
+    const auto* retried = std::get_if<event::Retried>(&record.what);
+    const bool lost = std::holds_alternative<event::Lost>(record.what);
     if ((retried != nullptr && retried->charged) || lost) {
       out.erase(task);
       for (const auto& [other, attempt] : out) {
@@ -33,7 +33,7 @@ class GangWatch {
           overtaken_.insert({record.place.process, other, attempt});
       }
     }
-    const auto* ended = std::get_if<recorded::Ended>(&record.what);
+    const auto* ended = std::get_if<event::Ended>(&record.what);
     if (ended == nullptr || ended->outcome != Outcome::finished) return;
     out.erase(task);
     if (overtaken_.contains({record.place.process, task, record.attempt})) {

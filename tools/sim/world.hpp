@@ -126,17 +126,17 @@ struct Carried {
   std::uint64_t bytes = 0;
 };
 
-class TraceSink final : public RecordSink {
+class TraceSink final : public EventSink {
  public:
-  void record(const Record& record) override {
+  void record(const JournalEvent& record) override {
     ++count;
     if (gangs) gangs->record(record);
-    if (std::holds_alternative<recorded::StartedOver>(record.what))
+    if (std::holds_alternative<event::StartedOver>(record.what))
       started_over[record.task] = record.attempt;
-    if (std::holds_alternative<recorded::Lost>(record.what) ||
-        std::holds_alternative<recorded::Returned>(record.what))
+    if (std::holds_alternative<event::Lost>(record.what) ||
+        std::holds_alternative<event::Returned>(record.what))
       given_up.push_back({record.task, record.attempt});
-    if (const auto* ended = std::get_if<recorded::Ended>(&record.what))
+    if (const auto* ended = std::get_if<event::Ended>(&record.what))
       left_out += ended->outcome == Outcome::finished && !ended->error.empty() ? 1 : 0;
     const std::string line = to_string(record);
     for (const char c : line) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
@@ -161,9 +161,9 @@ class TraceSink final : public RecordSink {
   std::map<TaskId, AttemptId> started_over;  ///< the last attempt whose inputs do not count any more
   std::vector<OutputName> given_up;          ///< by the home whose records came last
 };
-class QuietSink final : public RecordSink {
+class QuietSink final : public EventSink {
  public:
-  void record(const Record&) override { ++count; }
+  void record(const JournalEvent&) override { ++count; }
   std::uint64_t count = 0;
 };
 
@@ -281,7 +281,7 @@ class World {
     bool spread_;
   };
 
-  RecordSink& sink() {
+  EventSink& sink() {
     if (options_.listened) return trace_;
     return nobody_;
   }
@@ -537,7 +537,7 @@ class World {
   Rings rings_;
   Events events_;
   TraceSink trace_;
-  NullRecordSink nobody_;
+  NullEventSink nobody_;
   std::shared_ptr<const JobPlan> plan_;
   std::vector<std::unique_ptr<Process>> processes_;
   /// The cell; where there are replicas, what the log as far as it is settled anywhere makes of one.

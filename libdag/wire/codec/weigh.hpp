@@ -72,7 +72,7 @@ schema::TaskSelector schema_of(const TaskSelector&);
 schema::TaskRange schema_of(const TaskRange&);
 schema::ProcessExplained schema_of(const ProcessExplained&);
 schema::TaskExplained schema_of(const TaskExplained&);
-schema::TaskExplained::Candidate schema_of(const recorded::Candidate&);
+schema::TaskExplained::Candidate schema_of(const event::Candidate&);
 schema::TaskExplained::Needs schema_of(const TaskNeeds&);
 schema::RunEstimate schema_of(const RunEstimate&);
 schema::CriticalPath schema_of(const PathLeft&);

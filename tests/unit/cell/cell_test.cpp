@@ -92,7 +92,7 @@ struct Job {
     look();
   }
 
-  CollectingRecordSink records;
+  CollectingEventSink records;
   std::shared_ptr<const JobPlan> plan;
   Cell cell;
   std::vector<SendMessage> sent;
@@ -272,7 +272,7 @@ TEST_CASE("a shard may lose its home again and again") {
 }
 
 TEST_CASE("the job stops when a shard was lost more often than homes can number") {
-  CollectingRecordSink records;
+  CollectingEventSink records;
   const auto plan = chain_plan({0, 0, 0}, 1);
   CellOptions options{cell_life, 1, false};
   options.replicas = 3;
@@ -293,7 +293,7 @@ TEST_CASE("the job stops when a shard was lost more often than homes can number"
 }
 
 TEST_CASE("a large job is told to the members that ask what it is") {
-  CollectingRecordSink records;
+  CollectingEventSink records;
   CellOptions options{cell_life, 1};
   options.small_plan_bytes_max = 0;
   const auto plan = chain_plan({0, 1, 2}, 3);
@@ -571,8 +571,8 @@ TEST_CASE("a settled task is recorded with its name, also one whose parent is se
   outcomes.plain = {{{1, 256}, {{1, 1}, 1}}};  // Read before the records.
   job.say(outcomes);
   std::map<TaskId, std::string> names;
-  for (const Record& record : job.records.records()) {
-    if (const auto* settled = std::get_if<recorded::Settled>(&record.what))
+  for (const JournalEvent& record : job.records.records()) {
+    if (const auto* settled = std::get_if<event::Settled>(&record.what))
       names[record.task] = settled->name;
   }
   CHECK(names == std::map<TaskId, std::string>{{{0, 0}, "a"}, {{1, 256}, "part"}});
@@ -609,20 +609,20 @@ TEST_CASE("a deadline counts from the submission, which may be long before the c
   job.cell.begin({cell_life}, {}, at(5));
   job.cell.on_message(cell_life, job.cut(0, 1, 0, {finished(0, {{1, 1}, 1})}), at(one.ends_at));
   const auto& records = job.records.records();
-  REQUIRE(std::holds_alternative<recorded::JobOver>(records.back().what));
-  const auto* settled = std::get_if<recorded::Settled>(&records[records.size() - 2].what);
+  REQUIRE(std::holds_alternative<event::JobOver>(records.back().what));
+  const auto* settled = std::get_if<event::Settled>(&records[records.size() - 2].what);
   REQUIRE(settled != nullptr);
   CHECK(settled->late == one.late);
 }
 
 TEST_CASE("who goes on from a snapshot does not know when the job was submitted, and calls nothing late") {
   const auto plan = plan_with_deadline();
-  NullRecordSink nothing;
+  NullEventSink nothing;
   CellOptions options{cell_life, 1};
   options.replicas = 3;
   Cell before(options, plan, nothing);
   before.begin({cell_life}, {}, Instant{});
-  CollectingRecordSink records;
+  CollectingEventSink records;
   Cell after(options, before.snapshot(), records);
   message::Outcomes outcomes;
   outcomes.job = JobId{7};
@@ -632,18 +632,18 @@ TEST_CASE("who goes on from a snapshot does not know when the job was submitted,
   after.on_message(cell_life, outcomes, Instant{std::chrono::hours(1)});
   const auto settled =
       std::find_if(records.records().begin(), records.records().end(),
-                   [](const Record& one) { return std::holds_alternative<recorded::Settled>(one.what); });
+                   [](const JournalEvent& one) { return std::holds_alternative<event::Settled>(one.what); });
   REQUIRE(settled != records.records().end());
-  CHECK(std::get<recorded::Settled>(settled->what).late == Duration{0});
+  CHECK(std::get<event::Settled>(settled->what).late == Duration{0});
 }
 
 namespace {
 
 /// Takes those that finished together as they are.
-struct TogetherSink final : RecordSink {
-  std::vector<Record> one_by_one, together;
-  void record(const Record& record) override { one_by_one.push_back(record); }
-  void record_finished(const Record& many) override { together.push_back(many); }
+struct TogetherSink final : EventSink {
+  std::vector<JournalEvent> one_by_one, together;
+  void record(const JournalEvent& record) override { one_by_one.push_back(record); }
+  void record_finished(const JournalEvent& many) override { together.push_back(many); }
 };
 
 }  // namespace
@@ -668,18 +668,18 @@ TEST_CASE("tasks that finished by their first try are recorded together, and mea
   CHECK(cell.counts().finished == 150);
   CHECK(sink.together.size() == 3);
   std::map<TaskId, std::string> names;
-  const auto add = [&](const Record& record) {
-    const auto& settled = std::get<recorded::Settled>(record.what);
+  const auto add = [&](const JournalEvent& record) {
+    const auto& settled = std::get<event::Settled>(record.what);
     CHECK(settled.outcome == Outcome::finished);
     CHECK(record.attempt == AttemptId{{1, 1}, 1});
     CHECK(names.emplace(record.task, settled.name).second);
   };
-  for (const Record& many : sink.together) each_finished(many, add);
+  for (const JournalEvent& many : sink.together) each_finished(many, add);
   CHECK(names.size() == 149);
-  for (const Record& record : sink.one_by_one) {
-    if (!std::holds_alternative<recorded::Settled>(record.what)) continue;
+  for (const JournalEvent& record : sink.one_by_one) {
+    if (!std::holds_alternative<event::Settled>(record.what)) continue;
     CHECK(record.task == TaskId{0, 70});  // Late, which is its own failure.
-    CHECK(std::get<recorded::Settled>(record.what).late == std::chrono::seconds(4));
+    CHECK(std::get<event::Settled>(record.what).late == std::chrono::seconds(4));
     add(record);
   }
   REQUIRE(names.size() == 150);

@@ -195,7 +195,7 @@ TEST_CASE("a cell that begins with what is done has its homes count, says it onc
   job.seal();
   job.left(a, 3);
   job.ended(b, Outcome::failed);
-  CollectingRecordSink records;
+  CollectingEventSink records;
   CellSnapshot genesis = retried(job.record, JobId{8}, {}).genesis;
   Cell cell({life(9), 1, false}, genesis, records);
   CHECK(cell.snapshot().state.homes.at(0).epoch == epoch);
@@ -212,9 +212,9 @@ TEST_CASE("a cell that begins with what is done has its homes count, says it onc
   REQUIRE(assigned[0].settled.size() == 1);
   CHECK(assigned[0].settled[0].task == TaskId{0, a});
   std::size_t settled = 0;
-  for (const Record& record : records.records()) {
-    settled += std::holds_alternative<recorded::Settled>(record.what) ? 1 : 0;
-    if (const auto* began = std::get_if<recorded::JobBegan>(&record.what)) {
+  for (const JournalEvent& record : records.records()) {
+    settled += std::holds_alternative<event::Settled>(record.what) ? 1 : 0;
+    if (const auto* began = std::get_if<event::JobBegan>(&record.what)) {
       CHECK(began->retries == JobId{7});
       CHECK(began->done == 1);
     }
@@ -243,7 +243,7 @@ TEST_CASE(
   const auto read = job.task("read");
   job.task("fine", {read});
   job.seal();
-  CollectingRecordSink records;
+  CollectingEventSink records;
   Cell cell({life(9), 1, false}, genesis_of(job.record.plan, false, 1), records);
   cell.begin({life(9), life(2)}, {}, now);
   message::Outcomes outcomes;

@@ -85,7 +85,7 @@ struct Process : JobPorts {
   }
 
   std::shared_ptr<const JobPlan> plan = chain_of_three();
-  NullRecordSink records;
+  NullEventSink records;
   Cell cell{CellOptions{self}, plan, records};
   JobHere job{RunnerOptions{self}, plan, *this, records};
   Instant now;

@@ -55,7 +55,7 @@ struct Rows {
 };
 
 struct TimedHome final : HomeHere {
-  TimedHome(const HomeOptions& options, const std::shared_ptr<const JobPlan>& plan, RecordSink& records,
+  TimedHome(const HomeOptions& options, const std::shared_ptr<const JobPlan>& plan, EventSink& records,
             const Rows& told)
       : HomeHere(options, plan, std::make_shared<SharedRows>(plan->representation, 0), records,
                  std::make_unique<Keeping>(told.start_sooner_here)),
@@ -152,7 +152,7 @@ struct Victim : JobPorts {
   }
 
   std::shared_ptr<const JobPlan> plan = six_tasks();
-  NullRecordSink records;
+  NullEventSink records;
   std::array<Rows, 2> of_shard;
   JobHere job{RunnerOptions{self}, plan, *this, records};
   Instant now = start;

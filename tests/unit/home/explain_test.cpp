@@ -163,7 +163,7 @@ TEST_CASE("a task runs where it was said that it could, and a call of a job acto
     job.paused = {"first"};
     job.settle_down();  // There is a home then, and all else waits.
     job.paused.clear();
-    std::map<TaskId, std::vector<recorded::Candidate>> said;
+    std::map<TaskId, std::vector<event::Candidate>> said;
     std::size_t seen = job.ran.size();
     while (!job.job_ended) {
       for (const TaskId task : tasks) {
@@ -175,7 +175,7 @@ TEST_CASE("a task runs where it was said that it could, and a call of a job acto
         const LocalJob::Ran& ran = job.ran[seen];
         const auto found = said.find(ran.task);
         if (found == said.end()) continue;
-        const std::vector<recorded::Candidate>& candidates = found->second;
+        const std::vector<event::Candidate>& candidates = found->second;
         CHECK(candidates.size() == (options.cell_runs ? 4u : 3u));  // Each process is described.
         const auto is_there = [&](const auto& one) { return one.process == ran.at.process; };
         const auto there = std::find_if(candidates.begin(), candidates.end(), is_there);
@@ -186,7 +186,7 @@ TEST_CASE("a task runs where it was said that it could, and a call of a job acto
         if (!is_call || could != 1) continue;
         CHECK(there->misfit.empty());
         ++calls_said;
-        for (const recorded::Candidate& other : candidates) {
+        for (const event::Candidate& other : candidates) {
           if (!is_there(other)) CHECK(other.misfit == "its job actor is at " + to_string(ran.at.process));
         }
       }

@@ -51,7 +51,7 @@ struct RandomTask {
   std::vector<PlacementInput> inputs;
 };
 
-bool can_ever(const recorded::Candidate& candidate) {
+bool can_ever(const event::Candidate& candidate) {
   return candidate.misfit.find("never") == std::string::npos;
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("explain and placement cannot disagree, and what is named as an obstac
     placed_elsewhere += placed.at == self ? 0 : 1;
     // The candidates of the choice are described alike by explain, to the nanosecond.
     if (placed.why) {
-      for (const recorded::Candidate& candidate : placed.why->candidates)
+      for (const event::Candidate& candidate : placed.why->candidates)
         CHECK(candidate == of(candidate.process));
     }
 

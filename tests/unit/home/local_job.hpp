@@ -69,7 +69,7 @@ struct LocalJobOptions {
   /// Counts by name what placement heard of how long tasks ran. Left out: nobody counts.
   std::map<std::string, int>* durations_heard = nullptr;
   /// Gets the records of all processes, if it is given.
-  RecordSink* records = nullptr;
+  EventSink* records = nullptr;
 };
 
 class LocalJob {
@@ -332,8 +332,8 @@ class LocalJob {
   LocalJobOptions options_;
   Kernel kernel_;
   Random random_;
-  NullRecordSink nobody_;
-  RecordSink& records_;
+  NullEventSink nobody_;
+  EventSink& records_;
   std::shared_ptr<const JobPlan> plan_;
   std::deque<Process> processes_;
   std::vector<Life> life_of_;

@@ -123,7 +123,7 @@ struct OneHome {
   const Life other{ProcessId{2}, Incarnation{1}}, self{ProcessId{1}, Incarnation{1}};
   const Instant now{};
   message::JobState state;
-  NullRecordSink records;
+  NullEventSink records;
   Gate gate{0};
   std::optional<RowTable> table;
   std::optional<Home> home;

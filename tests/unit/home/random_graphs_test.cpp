@@ -81,7 +81,7 @@ Checked check(std::uint64_t seed, Representation representation, Circumstances c
   sim::Program program(test::random_graph(random, options.graph));
   const test::Expectation expected = test::oracle(program.graph());
   options.job.representation = representation;
-  CollectingRecordSink records;
+  CollectingEventSink records;
   if (circumstances.listened) options.job.records = &records;
   options.job.shard_of = shards_of(program.graph().fragment, options.job.shards, random);
   test::LocalJob job(

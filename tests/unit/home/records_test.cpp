@@ -23,7 +23,7 @@ struct Recorded {
   template <class What>
   std::vector<What> of(std::optional<TaskId> task = std::nullopt) const {
     std::vector<What> found;
-    for (const Record& record : sink.records()) {
+    for (const JournalEvent& record : sink.records()) {
       const auto* what = std::get_if<What>(&record.what);
       if (what != nullptr && (!task || record.task == *task)) found.push_back(*what);
     }
@@ -31,10 +31,10 @@ struct Recorded {
   }
   JobDetails details() const {
     JobStory story;
-    for (const Record& record : sink.records()) story.add(record);
+    for (const JournalEvent& record : sink.records()) story.add(record);
     return story.details();
   }
-  CollectingRecordSink sink;
+  CollectingEventSink sink;
 };
 
 }  // namespace
@@ -86,7 +86,7 @@ TEST_CASE("who is skipped because something failed names it; who is skipped by a
   LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
   job.run();
   for (const TaskId task : {few, after, branch, leaf}) CHECK(job.outcome(task) == Outcome::skipped);
-  const auto cause = [&](TaskId task) { return recorded.of<recorded::Settled>(task).at(0).error->cause; };
+  const auto cause = [&](TaskId task) { return recorded.of<event::Settled>(task).at(0).error->cause; };
   CHECK(cause(few) == "task 'bad' (0) failed: try 1");
   CHECK(cause(after) == "task 'bad' (0) failed: try 1");
   CHECK(cause(branch).empty());
@@ -110,10 +110,10 @@ TEST_CASE("a task that ends after its deadline is said to be late, by how much, 
   Recorded recorded;
   LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
   job.run();
-  CHECK(recorded.of<recorded::Settled>(slow).at(0).late == job.now.since_start - 200ms);
-  CHECK(recorded.of<recorded::Settled>(slow).at(0).late >= 25ms);
-  CHECK(recorded.of<recorded::Settled>(quick).at(0).late == 0ns);
-  CHECK(recorded.of<recorded::Settled>(after).at(0).late == 0ns);  // No deadline.
+  CHECK(recorded.of<event::Settled>(slow).at(0).late == job.now.since_start - 200ms);
+  CHECK(recorded.of<event::Settled>(slow).at(0).late >= 25ms);
+  CHECK(recorded.of<event::Settled>(quick).at(0).late == 0ns);
+  CHECK(recorded.of<event::Settled>(after).at(0).late == 0ns);  // No deadline.
   const JobDetails details = recorded.details();
   CHECK(details.late == 1);
   REQUIRE(details.tasks.size() == 1);
@@ -137,8 +137,8 @@ TEST_CASE("spawned tasks are recorded with their parents, and counted by their n
   Recorded recorded;
   LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
   job.run();
-  CHECK(recorded.of<recorded::Spawned>().size() == 3);
-  CHECK(recorded.of<recorded::Became>(fan).size() == 1);
+  CHECK(recorded.of<event::Spawned>().size() == 3);
+  CHECK(recorded.of<event::Became>(fan).size() == 1);
   auto lines = histories(recorded.sink.records());
   CHECK(lines["0"] == std::vector<std::string>{"ended: failed in 0 s", "settled: failed: task_failed"});
   CHECK(lines["0.2"] ==
@@ -161,19 +161,19 @@ TEST_CASE("lending, a death, a new home and its count are recorded") {
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"b"};
   job.run_until([&] { return job.waits_at("b").has_value(); });
-  CHECK(recorded.of<recorded::HomeGiven>() ==
-        std::vector<recorded::HomeGiven>{{0, job.life(1), Epoch{1, 1}}});
-  CHECK(recorded.of<recorded::Lent>(b) == std::vector<recorded::Lent>{{ProcessId{2}}});
-  CHECK(recorded.of<recorded::Ran>(a).size() == 1);
+  CHECK(recorded.of<event::HomeGiven>() ==
+        std::vector<event::HomeGiven>{{0, job.life(1), Epoch{1, 1}}});
+  CHECK(recorded.of<event::Lent>(b) == std::vector<event::Lent>{{ProcessId{2}}});
+  CHECK(recorded.of<event::Ran>(a).size() == 1);
   job.die(1);
   job.paused.clear();
   job.run();
-  CHECK(recorded.of<recorded::Member>().size() == 1);
-  REQUIRE(recorded.of<recorded::HomeGiven>().size() == 2);
-  const Epoch second = recorded.of<recorded::HomeGiven>()[1].epoch;
+  CHECK(recorded.of<event::Member>().size() == 1);
+  REQUIRE(recorded.of<event::HomeGiven>().size() == 2);
+  const Epoch second = recorded.of<event::HomeGiven>()[1].epoch;
   CHECK(second > Epoch{1, 1});
-  CHECK(recorded.of<recorded::Recounted>() == std::vector<recorded::Recounted>{{0, second}});
-  CHECK(recorded.of<recorded::Settled>(b).size() == 1);
+  CHECK(recorded.of<event::Recounted>() == std::vector<event::Recounted>{{0, second}});
+  CHECK(recorded.of<event::Settled>(b).size() == 1);
   job.settle_down();
 }
 
@@ -188,10 +188,10 @@ TEST_CASE("a job actor that is given up and comes back is recorded, and what it 
   LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
   job.run();
   CHECK(job.outcome(second) == Outcome::finished);
-  const auto back = recorded.of<recorded::RolledBack>(create);
+  const auto back = recorded.of<event::RolledBack>(create);
   REQUIRE(back.size() == 1);
   CHECK(back[0].border == 0);
-  CHECK(recorded.of<recorded::Restored>(create).size() == 1);
-  CHECK(recorded.of<recorded::Ended>(first).size() == 1);
-  CHECK(recorded.of<recorded::Retried>(second).size() == 1);
+  CHECK(recorded.of<event::Restored>(create).size() == 1);
+  CHECK(recorded.of<event::Ended>(first).size() == 1);
+  CHECK(recorded.of<event::Retried>(second).size() == 1);
 }

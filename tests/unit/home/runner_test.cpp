@@ -70,7 +70,7 @@ struct Lent {
     }
   }
 
-  NullRecordSink records;
+  NullEventSink records;
   Runner runner;
   std::vector<std::uint32_t> told;  ///< the tasks whose ends the home heard of
 };
@@ -116,7 +116,7 @@ TEST_CASE("the end of a job actor's call does not wait: its next call does") {
 }
 
 TEST_CASE("what a disk has kept is named to a home that counts again, and given to whoever asks") {
-  NullRecordSink records;
+  NullEventSink records;
   Runner runner(Lent::options(1), Lent::plan(), records);
   const Blob state = detail::to_blob(std::string("saved"));
   const OutputName of_actor{{0, 1}, {{1, 2}, 1}}, of_task{{0, 2}, {{1, 2}, checkpoint_numbers}};
@@ -139,7 +139,7 @@ TEST_CASE("what a disk has kept is named to a home that counts again, and given 
 }
 
 TEST_CASE("a copy whose digest nobody said is named to a home that counts again, and its digest is taken") {
-  NullRecordSink records;
+  NullEventSink records;
   RunnerOptions options = Lent::options(1);
   options.digest_at_once_bytes_max = GENERATE(std::size_t{0}, std::size_t{4096});
   Runner runner(options, Lent::plan(), records);

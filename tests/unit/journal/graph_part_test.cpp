@@ -24,9 +24,9 @@ struct Task {
 };
 using Graph = std::vector<Task>;
 
-std::vector<Record> written(const Graph& graph, TaskId first) {
-  std::vector<Record> records;
-  GraphPartWriter writer(first, [&](TaskId from, recorded::GraphPart part) {
+std::vector<JournalEvent> written(const Graph& graph, TaskId first) {
+  std::vector<JournalEvent> records;
+  GraphPartWriter writer(first, [&](TaskId from, event::GraphPart part) {
     CHECK(part.packed.size() <= GraphPartWriter::packed_bytes_max + 32);
     records.push_back({{}, {}, {7}, from, {}, std::move(part)});
   });
@@ -38,10 +38,10 @@ std::vector<Record> written(const Graph& graph, TaskId first) {
   return records;
 }
 
-Graph read(const std::vector<Record>& records, TaskId first) {
+Graph read(const std::vector<JournalEvent>& records, TaskId first) {
   Graph graph;
   std::uint32_t newest = 0;
-  for (const Record& record : records) {
+  for (const JournalEvent& record : records) {
     CHECK(read_graph_part(record, {[&](TaskId task, const std::string& name) {
                                      CHECK(task.origin == first.origin);
                                      newest = task.index - first.index;
@@ -90,8 +90,8 @@ TEST_CASE("an edge takes a few bytes") {
     graph[i].edges = {{i - 1, 0}, {i - 2, 0}, {i - 3, 0}};
   }
   std::size_t bytes = 0;
-  for (const Record& record : written(graph, {}))
-    bytes += std::get<recorded::GraphPart>(record.what).packed.size();
+  for (const JournalEvent& record : written(graph, {}))
+    bytes += std::get<event::GraphPart>(record.what).packed.size();
   CHECK(bytes < 6 * graph.size());
 }
 
@@ -101,27 +101,27 @@ TEST_CASE("damaged parts end early, and say so") {
   for (std::uint32_t i = 1; i < graph.size(); ++i)
     graph[i] = {"t" + std::to_string(i % 3), {{i / 2, 1, i % 2 == 0}}};
   graph[0].name = "t0";
-  const Record good = written(graph, {}).front();
+  const JournalEvent good = written(graph, {}).front();
   std::size_t tasks = 0, edges = 0;
   const GraphPartVisitor counts{[&](TaskId, const std::string&) { ++tasks; },
                                 [&](TaskId, std::uint8_t, bool) { ++edges; }};
   for (int round = 0; round < 2000; ++round) {
-    Record bad = good;
-    auto& packed = std::get<recorded::GraphPart>(bad.what).packed;
+    JournalEvent bad = good;
+    auto& packed = std::get<event::GraphPart>(bad.what).packed;
     packed[random.below(packed.size())] = static_cast<std::uint8_t>(random.next());
     if (random.below(2) == 0) packed.resize(random.below(packed.size()));
     read_graph_part(bad, counts);
   }
   CHECK(tasks > 0);
-  Record unnamed = good;
-  std::get<recorded::GraphPart>(unnamed.what).names.clear();
+  JournalEvent unnamed = good;
+  std::get<event::GraphPart>(unnamed.what).names.clear();
   CHECK_FALSE(read_graph_part(unnamed, counts));
-  Record endless = good;
-  std::get<recorded::GraphPart>(endless.what).packed.assign(100, 0xFF);
+  JournalEvent endless = good;
+  std::get<event::GraphPart>(endless.what).packed.assign(100, 0xFF);
   CHECK_FALSE(read_graph_part(endless, counts));
-  Record kindless = good;  // An edge whose kind would have to follow.
-  std::get<recorded::GraphPart>(kindless.what).packed = {0, 0, 0, 8};
+  JournalEvent kindless = good;  // An edge whose kind would have to follow.
+  std::get<event::GraphPart>(kindless.what).packed = {0, 0, 0, 8};
   CHECK_FALSE(read_graph_part(kindless, counts));
-  Record other{{}, {}, {7}, {}, {}, recorded::Started{}};
+  JournalEvent other{{}, {}, {7}, {}, {}, event::Started{}};
   CHECK(read_graph_part(other, counts));
 }

@@ -17,46 +17,46 @@ namespace {
 const JournalHead head{{{3}, {7}}, 1'795'000'000'000'000'000};
 
 /// A record of each kind, as far as a home or a cell would write it.
-std::vector<Record> one_of_each() {
+std::vector<JournalEvent> one_of_each() {
   const Error error{ErrorCode::task_failed, "it threw", "look", "why"};
-  const RecordWhat all[] = {
-      recorded::Ready{},
-      recorded::Placed{{2}, "earliest finish", {{{2}, 1ms, 2us, 3s, ""}, {{4}, 0s, 0s, 0s, "no gpu"}}},
-      recorded::Lent{{2}},
-      recorded::Returned{"full"},
-      recorded::Stolen{{{2}, 1}},
-      recorded::Started{},
-      recorded::Ended{Outcome::failed, 1500us, "it threw"},
-      recorded::Lost{"n2 is gone"},
-      recorded::Retried{10ms, true},
-      recorded::Cancelled{"by its user"},
-      recorded::Settled{Outcome::failed, "train", 3, error, 2s},
-      recorded::OutputLost{1},
-      recorded::Spawned{{1, 5}, {{1, 2}, 3}},
-      recorded::Member{{{2}, {9}}, recorded::MemberChange::down, "its process died"},
-      recorded::Ran{Outcome::finished, 7ms, ""},
-      recorded::Became{{2, 8}, 1ms},
-      recorded::StartedOver{"its input is another"},
-      recorded::RolledBack{4, "its process is gone"},
-      recorded::Restored{},
-      recorded::Crashed{2, "signal 11"},
-      recorded::HomeGiven{3, {{2}, {9}}, {1, 4}},
-      recorded::Recounted{3, {1, 4}},
-      recorded::TasksKnown{true, {{"train", 100}, {"a\nb", 2}}},
-      recorded::JobBegan{"train", 102},
-      recorded::JobOver{99, 1, 1, 1, error},
-      recorded::FinishedTasks{0x8000'0000'0000'0005, {"train", "a\nb"}, {0, 1, 0}},
-      recorded::GraphPart{{"train", "a\nb"}, {0, 0, 1, 3, 0x81, 7, 0}, TaskId{1, 2}},
-      recorded::Said{"train", "loss 0.5"},
-      recorded::Printed{"step 1\nstep 2\n", 17},
-      recorded::InputsCame{4096, 3ms},
-      recorded::Saved{1 << 20, 0},
-      recorded::Leads{7},
-      recorded::JobVerdict{3, true},
+  const EventWhat all[] = {
+      event::Ready{},
+      event::Placed{{2}, "earliest finish", {{{2}, 1ms, 2us, 3s, ""}, {{4}, 0s, 0s, 0s, "no gpu"}}},
+      event::Lent{{2}},
+      event::Returned{"full"},
+      event::Stolen{{{2}, 1}},
+      event::Started{},
+      event::Ended{Outcome::failed, 1500us, "it threw"},
+      event::Lost{"n2 is gone"},
+      event::Retried{10ms, true},
+      event::Cancelled{"by its user"},
+      event::Settled{Outcome::failed, "train", 3, error, 2s},
+      event::OutputLost{1},
+      event::Spawned{{1, 5}, {{1, 2}, 3}},
+      event::Member{{{2}, {9}}, event::MemberChange::down, "its process died"},
+      event::Ran{Outcome::finished, 7ms, ""},
+      event::Became{{2, 8}, 1ms},
+      event::StartedOver{"its input is another"},
+      event::RolledBack{4, "its process is gone"},
+      event::Restored{},
+      event::Crashed{2, "signal 11"},
+      event::HomeGiven{3, {{2}, {9}}, {1, 4}},
+      event::Recounted{3, {1, 4}},
+      event::TasksKnown{true, {{"train", 100}, {"a\nb", 2}}},
+      event::JobBegan{"train", 102},
+      event::JobOver{99, 1, 1, 1, error},
+      event::FinishedTasks{0x8000'0000'0000'0005, {"train", "a\nb"}, {0, 1, 0}},
+      event::GraphPart{{"train", "a\nb"}, {0, 0, 1, 3, 0x81, 7, 0}, TaskId{1, 2}},
+      event::Said{"train", "loss 0.5"},
+      event::Printed{"step 1\nstep 2\n", 17},
+      event::InputsCame{4096, 3ms},
+      event::Saved{1 << 20, 0},
+      event::Leads{7},
+      event::JobVerdict{3, true},
   };
-  static_assert(std::size(all) == std::variant_size_v<RecordWhat>, "one that is new is missing here");
-  std::vector<Record> records;
-  for (const RecordWhat& what : all) {
+  static_assert(std::size(all) == std::variant_size_v<EventWhat>, "one that is new is missing here");
+  std::vector<JournalEvent> records;
+  for (const EventWhat& what : all) {
     const auto number = static_cast<std::uint32_t>(records.size());
     records.push_back(
         {Instant{1s + number * 1us}, {{3}, number % 2}, {7}, {0, number}, {{1, 1}, number}, what});
@@ -64,16 +64,16 @@ std::vector<Record> one_of_each() {
   return records;
 }
 
-Record settled(std::uint32_t task) {
+JournalEvent settled(std::uint32_t task) {
   return {
-      Instant{task * 10us}, {{3}}, {7}, {0, task}, {{1, 1}, 1}, recorded::Settled{Outcome::finished, "step"}};
+      Instant{task * 10us}, {{3}}, {7}, {0, task}, {{1, 1}, 1}, event::Settled{Outcome::finished, "step"}};
 }
 
-std::vector<std::byte> journal_of(const std::vector<std::vector<Record>>& blocks) {
+std::vector<std::byte> journal_of(const std::vector<std::vector<JournalEvent>>& blocks) {
   std::vector<std::byte> file = encode_head(head);
   JournalWriter writer;
   for (const auto& records : blocks) {
-    for (const Record& record : records) CHECK_FALSE(writer.add(record));
+    for (const JournalEvent& record : records) CHECK_FALSE(writer.add(record));
     const auto block = writer.take_block();
     file.insert(file.end(), block.begin(), block.end());
   }
@@ -82,12 +82,12 @@ std::vector<std::byte> journal_of(const std::vector<std::vector<Record>>& blocks
 
 struct Seen {
   JournalRead read;
-  std::vector<Record> records;
+  std::vector<JournalEvent> records;
 };
 Seen seen_in(std::span<const std::byte> file) {
   Seen seen;
   seen.read =
-      read_journal(file, [&](const Record& record) { seen.records.push_back(record); }).value_or_throw();
+      read_journal(file, [&](const JournalEvent& record) { seen.records.push_back(record); }).value_or_throw();
   CHECK(seen.read.records == seen.records.size());
   return seen;
 }
@@ -95,7 +95,7 @@ Seen seen_in(std::span<const std::byte> file) {
 }  // namespace
 
 TEST_CASE("records are read from a journal as they were written") {
-  const std::vector<Record> records = one_of_each();
+  const std::vector<JournalEvent> records = one_of_each();
   const Seen seen = seen_in(journal_of({records, {settled(1)}, {}, {settled(2), settled(3)}}));
   CHECK(seen.read.head == head);
   CHECK(seen.read.gaps.empty());
@@ -113,15 +113,15 @@ TEST_CASE("a journal is read that was once written") {
     const auto file = journal_of({one_of_each()});
     std::ofstream(name, std::ios::binary).write(reinterpret_cast<const char*>(file.data()), std::ssize(file));
   }
-  INFO(name << ": where Record has changed, head_magic changes with it, and DAG_BLESS=1 writes a new file");
+  INFO(name << ": where JournalEvent has changed, head_magic changes with it, and DAG_BLESS=1 writes a new file");
   std::ifstream in(name, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   CHECK(seen_in(std::as_bytes(std::span(text))).records == one_of_each());
 }
 
 TEST_CASE("the beginning of a job that retries another says which, and what was done there") {
-  Record record;
-  record.what = recorded::JobBegan{"train", 102, {6}, 40};
+  JournalEvent record;
+  record.what = event::JobBegan{"train", 102, {6}, 40};
   CHECK(seen_in(journal_of({{record}})).records == std::vector{record});
   CHECK(to_string(record.what) == "began: train, 102 tasks, 40 finished in job6");
 }
@@ -129,8 +129,8 @@ TEST_CASE("the beginning of a job that retries another says which, and what was 
 TEST_CASE("a block says what was dropped, and what is too large for one is dropped") {
   JournalWriter writer;
   CHECK(writer.take_block().empty());
-  Record large = settled(1);
-  std::get<recorded::Settled>(large.what).name.assign(JournalWriter::block_bytes, 'x');
+  JournalEvent large = settled(1);
+  std::get<event::Settled>(large.what).name.assign(JournalWriter::block_bytes, 'x');
   CHECK_FALSE(writer.add(large));
   CHECK_FALSE(writer.add(settled(2)));
   std::vector<std::byte> file = encode_head(head);
@@ -146,9 +146,9 @@ TEST_CASE("a settled task takes few bytes") {
   Random random(1);
   std::size_t bytes = 0, records = 0;
   for (bool full = false; !full; ++records) {
-    Record record = settled(static_cast<std::uint32_t>(random.below(1'000'000)));
+    JournalEvent record = settled(static_cast<std::uint32_t>(random.below(1'000'000)));
     record.at = Instant{Duration(random.below(1'000'000'000))};
-    std::get<recorded::Settled>(record.what).name = "stage" + std::to_string(random.below(50));
+    std::get<event::Settled>(record.what).name = "stage" + std::to_string(random.below(50));
     full = writer.add(record);
   }
   bytes = writer.take_block().size();
@@ -166,7 +166,7 @@ TEST_CASE("of a journal that is cut off anywhere the whole blocks before are rea
   }
   CHECK(most == one_of_each().size() + 1);
   for (std::size_t cut = 0; cut < encode_head(head).size(); ++cut)
-    CHECK_FALSE(read_journal(std::span(file).first(cut), [](const Record&) {}));
+    CHECK_FALSE(read_journal(std::span(file).first(cut), [](const JournalEvent&) {}));
 }
 
 TEST_CASE("a bit that turned over costs the block that it lies in, and no other") {
@@ -184,7 +184,7 @@ TEST_CASE("a bit that turned over costs the block that it lies in, and no other"
   }
   for (std::size_t bit = 0; bit < encode_head(head).size() * 8; ++bit) {
     file[bit / 8] ^= std::byte{1} << bit % 8;
-    CHECK_FALSE(read_journal(file, [](const Record&) {}));
+    CHECK_FALSE(read_journal(file, [](const JournalEvent&) {}));
     file[bit / 8] ^= std::byte{1} << bit % 8;
   }
 }

@@ -8,16 +8,16 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Record settled(std::uint32_t task, recorded::Settled what) {
-  Record record;
+JournalEvent settled(std::uint32_t task, event::Settled what) {
+  JournalEvent record;
   record.job = JobId{7};
   record.task = {0, task};
   record.what = std::move(what);
   return record;
 }
-Record known(std::vector<recorded::TaskClass> classes) {
-  Record record;
-  record.what = recorded::TasksKnown{true, std::move(classes)};
+JournalEvent known(std::vector<event::TaskClass> classes) {
+  JournalEvent record;
+  record.what = event::TasksKnown{true, std::move(classes)};
   return record;
 }
 Error error(std::string what, std::string cause = {}) {
@@ -70,7 +70,7 @@ TEST_CASE("a hundred tasks are kept, first those that failed by themselves; the 
 
 TEST_CASE("so many names are counted apart, and long texts are cut") {
   JobStory story;
-  std::vector<recorded::TaskClass> classes;
+  std::vector<event::TaskClass> classes;
   for (int i = 0; i < 130; ++i) classes.push_back({"task" + std::to_string(i), 1});
   story.add(known(classes));
   story.add(settled(0, {Outcome::finished, "task0"}));

@@ -14,8 +14,8 @@
 #include "actors/lanes/lanes.hpp"
 #include "dag/context.hpp"
 #include "libdag/base/random.hpp"
-#include "libdag/journal/record_bytes.hpp"
-#include "libdag/journal/record_ring.hpp"
+#include "libdag/journal/event_bytes.hpp"
+#include "libdag/journal/event_ring.hpp"
 #include "tests/support/patience.hpp"
 
 namespace {
@@ -125,7 +125,7 @@ TEST_CASE("lanes that have a ring say there what each attempt came to, and other
   dag::LanesOptions options{.cores = {-1, -1, -1}, .spin = dag::Duration{0}};
   options.records.process = {5};
   for (Ring& ring : memory) {
-    dag::make_record_ring(ring.bytes);
+    dag::make_event_ring(ring.bytes);
     options.records.rings.emplace_back(ring.bytes);
   }
   dag::Lanes lanes(std::move(options), {});
@@ -141,13 +141,13 @@ TEST_CASE("lanes that have a ring say there what each attempt came to, and other
   std::set<std::uint32_t> tasks;
   std::size_t failed = 0;
   for (std::uint32_t lane = 0; lane < memory.size(); ++lane) {
-    dag::RecordRingReader reader(memory[lane].bytes);
+    dag::EventRingReader reader(memory[lane].bytes);
     CHECK(reader.take([&](std::span<const std::byte> bytes) {
       const auto record = dag::read_record(bytes).value();
-      CHECK(record.place == dag::RecordPlace{{5}, lane});
+      CHECK(record.place == dag::EventPlace{{5}, lane});
       CHECK(record.job == dag::JobId{7});
       CHECK(tasks.insert(record.task.index).second);
-      const auto& ran = std::get<dag::recorded::Ran>(record.what);
+      const auto& ran = std::get<dag::event::Ran>(record.what);
       if (ran.outcome == dag::Outcome::finished) return;
       ++failed;
       CHECK(record.task.index == 300);
@@ -324,7 +324,7 @@ TEST_CASE("an attempt is said to have begun when its kernel does, and not while 
   };
   Ring ring;
   dag::LanesOptions options{.cores = {-1}, .spin = dag::Duration{0}};
-  dag::make_record_ring(ring.bytes);
+  dag::make_event_ring(ring.bytes);
   options.records.rings.emplace_back(ring.bytes);
   static std::atomic<bool> release;
   release = false;
@@ -365,10 +365,10 @@ TEST_CASE("an attempt is said to have begun when its kernel does, and not while 
     for (int n = 0; n < 3; n = ended) ended.wait(n);
     CHECK(began == 2);
   }
-  dag::RecordRingReader(ring.bytes).take([&](std::span<const std::byte> bytes) {
+  dag::EventRingReader(ring.bytes).take([&](std::span<const std::byte> bytes) {
     const auto record = dag::read_record(bytes).value();
     told.push_back(std::to_string(record.task.index) +
-                   (std::holds_alternative<dag::recorded::Started>(record.what) ? " started" : " ran"));
+                   (std::holds_alternative<dag::event::Started>(record.what) ? " started" : " ran"));
   });
   CHECK(told == std::vector<std::string>{"0 started", "0 ran", "1 started", "1 ran"});
 }

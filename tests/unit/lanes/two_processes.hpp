@@ -266,7 +266,7 @@ class TwoProcesses {
     const std::uint32_t index;
     std::shared_ptr<const JobPlan> plan;
     const bool reads_in_place, links;
-    NullRecordSink records;
+    NullEventSink records;
     std::shared_ptr<ring::Doorbell> bell =
         std::make_shared<ring::Doorbell>(ring::Doorbell::create(index + 1).value_or_throw());
     std::shared_ptr<ring::RingCarrier> carrier;

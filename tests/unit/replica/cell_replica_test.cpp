@@ -32,18 +32,18 @@ std::shared_ptr<const JobPlan> plan_of_two() {
 }
 
 /// Journal records, and jobs that went on from a record.
-struct Records final : RecordSink {
-  void record(const Record& record) override { said.push_back(record); }
+struct Records final : EventSink {
+  void record(const JournalEvent& record) override { said.push_back(record); }
   void goes_on(const JobSoFar& job) override { so_far.push_back(job); }
   template <class What>
   std::vector<What> all() const {
     std::vector<What> found;
-    for (const Record& record : said) {
+    for (const JournalEvent& record : said) {
       if (const auto* what = std::get_if<What>(&record.what)) found.push_back(*what);
     }
     return found;
   }
-  std::vector<Record> said;
+  std::vector<JournalEvent> said;
   std::vector<JobSoFar> so_far;
 };
 
@@ -415,17 +415,17 @@ TEST_CASE("who leads next records how a job began of which nothing is settled, o
   cluster.pass(300ms);
   Box* leader = cluster.leading();
   REQUIRE(leader != nullptr);
-  const recorded::TasksKnown known{true, {{"a", 1}, {"b", 1}}};
+  const event::TasksKnown known{true, {{"a", 1}, {"b", 1}}};
   const Records& records = leader->records;
-  CHECK(records.all<recorded::Settled>().empty());
-  CHECK(records.all<recorded::JobBegan>().size() == (settled ? 0 : 1));
-  CHECK(records.all<recorded::TasksKnown>().size() == (settled ? 0 : 1));
+  CHECK(records.all<event::Settled>().empty());
+  CHECK(records.all<event::JobBegan>().size() == (settled ? 0 : 1));
+  CHECK(records.all<event::TasksKnown>().size() == (settled ? 0 : 1));
   REQUIRE(records.so_far.size() == (settled ? 1 : 0));
   if (!settled) return;
   CHECK(records.so_far[0].job == JobId{7});
   CHECK(records.so_far[0].finished == std::map<std::string, std::uint64_t>{{"b", 1}});
   REQUIRE(records.so_far[0].records.size() == 1);
-  CHECK(records.so_far[0].records[0].what == RecordWhat(known));
+  CHECK(records.so_far[0].records[0].what == EventWhat(known));
 }
 
 TEST_CASE(
@@ -433,14 +433,14 @@ TEST_CASE(
   Cluster cluster(3);
   cluster.begin(3);
   cluster.say(cluster[0], 1);
-  REQUIRE(cluster[0].records.all<recorded::Settled>().size() == 1);
+  REQUIRE(cluster[0].records.all<event::Settled>().size() == 1);
   cluster.say(cluster[0], 0, 1, Cluster::Answers::lost);
-  CHECK(cluster[0].records.all<recorded::Settled>().size() == 1);
+  CHECK(cluster[0].records.all<event::Settled>().size() == 1);
   cluster.die(0);
   cluster.pass(300ms);
   Box* leader = cluster.leading();
   REQUIRE(leader != nullptr);
-  const auto settled = leader->records.all<recorded::Settled>();
+  const auto settled = leader->records.all<event::Settled>();
   REQUIRE(settled.size() == 1);
   CHECK(settled[0].name == "a");
   REQUIRE(leader->records.so_far.size() == 1);

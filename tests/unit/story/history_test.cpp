@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Record at(Duration when, JobId job, RecordWhat what) {
+JournalEvent at(Duration when, JobId job, EventWhat what) {
   return {Instant{when}, {{0}}, job, {}, {}, std::move(what)};
 }
 
@@ -25,11 +25,11 @@ TEST_CASE("a job has begun at one node and is over at another; one that nobody s
   const Error stopped{ErrorCode::memory_exhausted, "no memory is left"};
   test::write_journal(
       directory.path() / "n0/journal/journal-1", 0,
-      {at(1s, {7}, recorded::JobBegan{"train", 40}), at(2s, {8}, recorded::JobBegan{"eval", 3}),
-       at(9s, {6}, recorded::JobOver{5, 0, 0, 0, stopped})});
+      {at(1s, {7}, event::JobBegan{"train", 40}), at(2s, {8}, event::JobBegan{"eval", 3}),
+       at(9s, {6}, event::JobOver{5, 0, 0, 0, stopped})});
   test::write_journal(directory.path() / "n1/journal/journal-1", 1,
-                      {at(1500ms, {7}, recorded::JobBegan{"train", 40}),  // Repeated by its leader then.
-                       at(4s, {7}, recorded::JobOver{39, 1, 0, 0, {}})});
+                      {at(1500ms, {7}, event::JobBegan{"train", 40}),  // Repeated by its leader then.
+                       at(4s, {7}, event::JobOver{39, 1, 0, 0, {}})});
   JournalView view({directory.path().string()});
   const std::vector<PastJob> jobs = read_history(view);
   REQUIRE(jobs.size() == 3);
@@ -51,9 +51,9 @@ TEST_CASE("tolerated failures do not fail a job, and a cancelled job is cancelle
   const test::TemporaryDirectory directory;
   test::write_journal(
       directory.path() / "journal-1", 0,
-      {at(1s, {7}, recorded::JobBegan{"tolerant", 1}), at(2s, {7}, recorded::JobVerdict{3, false}),
-       at(2s, {7}, recorded::JobOver{2, 3, 0, 0, {}}), at(1s, {8}, recorded::JobBegan{"stopped", 1}),
-       at(2s, {8}, recorded::JobVerdict{0, true}), at(2s, {8}, recorded::JobOver{2, 1, 0, 4, {}})});
+      {at(1s, {7}, event::JobBegan{"tolerant", 1}), at(2s, {7}, event::JobVerdict{3, false}),
+       at(2s, {7}, event::JobOver{2, 3, 0, 0, {}}), at(1s, {8}, event::JobBegan{"stopped", 1}),
+       at(2s, {8}, event::JobVerdict{0, true}), at(2s, {8}, event::JobOver{2, 1, 0, 4, {}})});
   JournalView view({directory.path().string()});
   const std::vector<PastJob> jobs = read_history(view);
   REQUIRE(jobs.size() == 2);
@@ -65,8 +65,8 @@ TEST_CASE("a number that is given again is another job") {
   const test::TemporaryDirectory directory;
   test::write_journal(
       directory.path() / "journal-1", 0,
-      {at(1s, {7}, recorded::JobBegan{"old", 1}), at(2s, {7}, recorded::JobOver{1, 0, 0, 0, {}}),
-       at(3s, {7}, recorded::JobBegan{"new", 2}), at(4s, {7}, recorded::JobOver{2, 0, 0, 0, {}})});
+      {at(1s, {7}, event::JobBegan{"old", 1}), at(2s, {7}, event::JobOver{1, 0, 0, 0, {}}),
+       at(3s, {7}, event::JobBegan{"new", 2}), at(4s, {7}, event::JobOver{2, 0, 0, 0, {}})});
   JournalView view({directory.path().string()});
   const std::vector<PastJob> jobs = read_history(view);
   REQUIRE(jobs.size() == 2);

@@ -17,7 +17,7 @@ using Edge = JobGraph::Edge;
 
 void add_graph(JobGraph& to, const std::vector<std::vector<std::uint32_t>>& graph, TaskId first = {},
                std::optional<TaskId> parent = {}) {
-  for (const Record& record : test::graph_records({7}, graph, first, parent)) to.add(record);
+  for (const JournalEvent& record : test::graph_records({7}, graph, first, parent)) to.add(record);
 }
 
 }  // namespace
@@ -35,13 +35,13 @@ TEST_CASE("what was spawned waits for what spawned it, and a task that became an
   JobGraph graph;
   add_graph(graph, {{}, {0}});
   add_graph(graph, {{}, {0}}, {3, 10}, TaskId{0, 0});
-  graph.add({{}, {}, {7}, {0, 0}, {}, recorded::Became{{3, 11}}});
+  graph.add({{}, {}, {7}, {0, 0}, {}, event::Became{{3, 11}}});
   // A spawned task waits for its parent, and gets no output along that edge.
   CHECK(graph.edges() ==
         std::vector<Edge>{
             {{0, 0}, {3, 10}}, {{0, 0}, {3, 11}}, {{3, 10}, {3, 11}, 0, true}, {{3, 11}, {0, 1}, 0, true}});
   // Whatever records say, it ends.
-  graph.add({{}, {}, {7}, {3, 11}, {}, recorded::Became{{0, 0}}});
+  graph.add({{}, {}, {7}, {3, 11}, {}, event::Became{{0, 0}}});
   CHECK_FALSE(graph.edges().empty());
 }
 

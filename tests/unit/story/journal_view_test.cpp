@@ -19,22 +19,22 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Its clock began so many seconds after 1970.
-void write(const fs::path& file, std::uint32_t node, std::int64_t began_s, const std::vector<Record>& records,
+void write(const fs::path& file, std::uint32_t node, std::int64_t began_s, const std::vector<JournalEvent>& records,
            std::uint64_t dropped = 0) {
   fs::create_directories(file.parent_path());
   JournalWriter writer;
-  for (const Record& record : records) writer.add(record);
+  for (const JournalEvent& record : records) writer.add(record);
   std::ofstream out(file, std::ios::binary);
   for (const auto& bytes :
        {encode_head({{{node}, {1}}, began_s * 1'000'000'000}), writer.take_block(dropped)})
     out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
 }
 
-Record at(Duration time, TaskId task, RecordWhat what) {
+JournalEvent at(Duration time, TaskId task, EventWhat what) {
   return {Instant{time}, {{0}}, {7}, task, {}, std::move(what)};
 }
-Record settled(Duration time, std::uint32_t task, Outcome outcome = Outcome::finished) {
-  return at(time, {0, task}, recorded::Settled{outcome, "step" + std::to_string(task)});
+JournalEvent settled(Duration time, std::uint32_t task, Outcome outcome = Outcome::finished) {
+  return at(time, {0, task}, event::Settled{outcome, "step" + std::to_string(task)});
 }
 
 std::vector<std::string> all_of(JournalView& view) {
@@ -55,7 +55,7 @@ TEST_CASE("journals of several nodes are told in the order of time") {
   write(directory.path() / "n0/journal/journal-1", 0, 100, {settled(5s, 1), settled(1s, 0)});
   write(directory.path() / "n0/journal/journal-2", 0, 200, {settled(1s, 4)});
   write(directory.path() / "n1/journal/journal-1", 1, 102,
-        {settled(1s, 2, Outcome::failed), at(9s, {}, recorded::HomeGiven{0, {{1}, {1}}, {1, 1}})});
+        {settled(1s, 2, Outcome::failed), at(9s, {}, event::HomeGiven{0, {{1}, {1}}, {1, 1}})});
   fs::create_directories(directory.path() / "n2/journal");
   JournalView view({directory.path().string()});
   CHECK(all_of(view) == std::vector<std::string>{"n0 101 settled step0", "n1 103 settled step2!",
@@ -75,11 +75,11 @@ TEST_CASE("journals of several nodes are told in the order of time") {
 TEST_CASE("lines are found by the names of their tasks, which the graph says, and by their numbers") {
   const test::TemporaryDirectory directory;
   // Names of another job are none of ours.
-  std::vector<Record> records = test::graph_records({8}, {{}, {}}, {}, {}, "train");
-  for (Record& record : test::graph_records({7}, {{}, {}}, {}, {}, "load")) records.push_back(record);
-  for (Record& record : test::graph_records({7}, {{}, {}}, {0, 2}, {}, "train")) records.push_back(record);
-  for (std::uint32_t task = 0; task < 4; ++task) records.push_back(at(1s, {0, task}, recorded::Started{}));
-  records.push_back(at(2s, {0, 3}, recorded::Settled{Outcome::failed, "train"}));
+  std::vector<JournalEvent> records = test::graph_records({8}, {{}, {}}, {}, {}, "train");
+  for (JournalEvent& record : test::graph_records({7}, {{}, {}}, {}, {}, "load")) records.push_back(record);
+  for (JournalEvent& record : test::graph_records({7}, {{}, {}}, {0, 2}, {}, "train")) records.push_back(record);
+  for (std::uint32_t task = 0; task < 4; ++task) records.push_back(at(1s, {0, task}, event::Started{}));
+  records.push_back(at(2s, {0, 3}, event::Settled{Outcome::failed, "train"}));
   write(directory.path() / "journal/journal-1", 0, 100, records);
   const auto found = [&](const std::string& tasks, bool failed = false) {
     JournalView view({directory.path().string()});
@@ -99,14 +99,14 @@ TEST_CASE("lines are found by the names of their tasks, which the graph says, an
 
 TEST_CASE("what a node leaves out of its journal makes no difference to who looks for lines of some tasks") {
   const test::TemporaryDirectory directory;
-  std::vector<Record> records;
+  std::vector<JournalEvent> records;
   for (const char* name : {"load", "train"}) {
     const TaskId first{0, static_cast<std::uint32_t>(records.size() > 0 ? 70 : 0)};
-    for (Record& record :
+    for (JournalEvent& record :
          test::graph_records({7}, std::vector<std::vector<std::uint32_t>>(70), first, {}, name))
       records.push_back(std::move(record));
   }
-  records.push_back(at(1s, {}, recorded::JobBegan{"big", 140}));
+  records.push_back(at(1s, {}, event::JobBegan{"big", 140}));
   std::mt19937 random(7);
   const auto some_task = [&] {
     const auto origin = static_cast<std::uint32_t>(
@@ -121,19 +121,19 @@ TEST_CASE("what a node leaves out of its journal makes no difference to who look
     const Duration when = std::chrono::milliseconds(2000 + i);
     switch (random() % 4) {
       case 0:
-        records.push_back(at(when, task, recorded::Started{}));
+        records.push_back(at(when, task, event::Started{}));
         break;
       case 1:
-        records.push_back(at(when, task, recorded::Crashed{1, "signal 11"}));
+        records.push_back(at(when, task, event::Crashed{1, "signal 11"}));
         break;
       case 2: {
         const Outcome outcome = random() % 2 == 0 ? Outcome::failed : Outcome::finished;
-        records.push_back(at(when, task, recorded::Settled{outcome, name_of(task)}));
+        records.push_back(at(when, task, event::Settled{outcome, name_of(task)}));
         break;
       }
       case 3: {
-        Record many = at(when, {0, 64}, recorded::FinishedTasks{});
-        auto& finished = std::get<recorded::FinishedTasks>(many.what);
+        JournalEvent many = at(when, {0, 64}, event::FinishedTasks{});
+        auto& finished = std::get<event::FinishedTasks>(many.what);
         finished.bits = std::uint64_t{1} << random() % 64 | std::uint64_t{1} << random() % 64;
         records.push_back(std::move(many));
         break;
@@ -155,8 +155,8 @@ TEST_CASE("what a node leaves out of its journal makes no difference to who look
        {"", "train", "load", "71", "s1/3", "60-80", "train/60-80", "s2/1-4", "nobody", "train/0-9"}) {
     for (const bool failed : {false, true}) {
       const TaskSelector which = selector_of(text, failed);
-      std::vector<Record> some;
-      for (const Record& record : records) {
+      std::vector<JournalEvent> some;
+      for (const JournalEvent& record : records) {
         if (may_matter(record, which)) some.push_back(record);
       }
       const std::string name = "some" + std::to_string(++cases);
@@ -192,7 +192,7 @@ TEST_CASE(
 TEST_CASE("who waits for journals to be read is told how far that is, by what was told of all of them") {
   const test::TemporaryDirectory directory;
   for (std::uint32_t file = 0; file < 10; ++file) {
-    std::vector<Record> records;
+    std::vector<JournalEvent> records;
     for (std::uint32_t i = 0; i < 2'000; ++i) {
       const std::uint32_t task = 2'000 * file + i;
       records.push_back(settled(1ms * task, task));

@@ -21,10 +21,10 @@ constexpr auto weak = static_cast<std::uint8_t>(detail::EdgeKind::weak);
 
 /// `read` fed `train` and had to be over before `check`; that one waited for `train`, whatever became of it,
 /// and spawned `more`.
-std::vector<Record> records() {
-  std::vector<Record> records;
+std::vector<JournalEvent> records() {
+  std::vector<JournalEvent> records;
   const auto keep = [&](std::optional<TaskId> parent) {
-    return [&records, parent](TaskId from, recorded::GraphPart part) {
+    return [&records, parent](TaskId from, event::GraphPart part) {
       part.parent = parent;
       records.push_back({Instant{1us}, {{0}}, job, from, {}, std::move(part)});
     };
@@ -41,7 +41,7 @@ std::vector<Record> records() {
   spawned.task("more");
   spawned.finish();
   const auto settled = [&](TaskId task, Outcome outcome) {
-    records.push_back({Instant{9us}, {{0}}, job, task, {{1, 1}, 1}, recorded::Settled{outcome}});
+    records.push_back({Instant{9us}, {{0}}, job, task, {{1, 1}, 1}, event::Settled{outcome}});
   };
   settled({0, 0}, Outcome::finished);
   settled({0, 1}, Outcome::failed);
@@ -50,7 +50,7 @@ std::vector<Record> records() {
                      job,
                      {0, 1},
                      {{1, 1}, 1},
-                     recorded::Ran{Outcome::failed, 5us, "out of paper"}});
+                     event::Ran{Outcome::failed, 5us, "out of paper"}});
   return records;
 }
 

@@ -19,12 +19,12 @@ namespace {
 
 constexpr JobId job{7};
 
-Record ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
+JournalEvent ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
            Outcome outcome = Outcome::finished) {
-  return {Instant{end}, {{process}, lane}, job, {0, task}, {{1, 1}, 1}, recorded::Ran{outcome, span, {}}};
+  return {Instant{end}, {{process}, lane}, job, {0, task}, {{1, 1}, 1}, event::Ran{outcome, span, {}}};
 }
-Record settled(std::uint32_t task, std::string name, Outcome outcome = Outcome::finished) {
-  return {Instant{1h}, {{0}}, job, {0, task}, {}, recorded::Settled{outcome, std::move(name)}};
+JournalEvent settled(std::uint32_t task, std::string name, Outcome outcome = Outcome::finished) {
+  return {Instant{1h}, {{0}}, job, {0, task}, {}, event::Settled{outcome, std::move(name)}};
 }
 JobReport report(const std::filesystem::path& directory) {
   std::vector<std::string> notices;
@@ -37,7 +37,7 @@ JobReport report(const std::filesystem::path& directory) {
 
 TEST_CASE("a straggler is named, with its lane, and what its like took") {
   const test::TemporaryDirectory directory;
-  std::vector<Record> records;
+  std::vector<JournalEvent> records;
   for (std::uint32_t task = 0; task < 20; ++task) {
     records.push_back(ran(10ms * (task + 1), 65536, task % 2, task, task == 13 ? 900ms : 10ms));
     records.push_back(settled(task, "step"));
@@ -51,7 +51,7 @@ TEST_CASE("a straggler is named, with its lane, and what its like took") {
   CHECK(made.stragglers[0].name == "step");
   CHECK(made.stragglers[0].ran == 900ms);
   CHECK(made.stragglers[0].median == 10ms);
-  CHECK(made.stragglers[0].place == RecordPlace{{65536}, 1});
+  CHECK(made.stragglers[0].place == EventPlace{{65536}, 1});
   REQUIRE(made.classes.size() == 2);
   CHECK(made.classes[0].name == "step");
   CHECK(made.classes[0].longest == 900ms);
@@ -69,9 +69,9 @@ TEST_CASE("a run that failed, and one of a task that had come back, are work don
                        settled(2, "elsewhere"),
                        settled(3, "other", Outcome::skipped),
                        settled(4, "other", Outcome::cancelled),
-                       {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 2}, recorded::Lost{"its process is gone"}},
-                       {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 1}, recorded::Retried{1ms, true}},
-                       {Instant{5ms}, {{0}}, {8}, {0, 0}, {{1, 1}, 1}, recorded::Retried{1ms, true}}});
+                       {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 2}, event::Lost{"its process is gone"}},
+                       {Instant{5ms}, {{0}}, job, {0, 0}, {{1, 1}, 1}, event::Retried{1ms, true}},
+                       {Instant{5ms}, {{0}}, {8}, {0, 0}, {{1, 1}, 1}, event::Retried{1ms, true}}});
   const JobReport made = report(directory.path());
   CHECK(made.runs == 4);
   CHECK(made.tasks == 2);
@@ -88,7 +88,7 @@ TEST_CASE("sums and quantiles are those of all runs, whichever journal they lie 
   const test::TemporaryDirectory directory;
   Random random(7);
   std::map<std::string, std::vector<Duration>> by_hand;
-  std::vector<std::vector<Record>> of_node(3);
+  std::vector<std::vector<JournalEvent>> of_node(3);
   for (std::uint32_t task = 0; task < 3000; ++task) {
     const std::string name = "stage" + std::to_string(random.below(5));
     const Duration span{static_cast<Duration::rep>(1 + random.below(1'000'000))};
@@ -127,8 +127,8 @@ TEST_CASE("sums and quantiles are those of all runs, whichever journal they lie 
 TEST_CASE("the critical path is the chain that took longest, and delays are what tasks waited for a lane") {
   const test::TemporaryDirectory directory;
   // 0 and 1 are needed by 2, 2 by 3; 4 needs nothing. One lane each.
-  std::vector<Record> records = test::graph_records(job, {{}, {}, {0, 1}, {2}, {}});
-  for (const Record& one :
+  std::vector<JournalEvent> records = test::graph_records(job, {{}, {}, {0, 1}, {2}, {}});
+  for (const JournalEvent& one :
        {ran(5ms, 65536, 0, 0, 5ms), ran(9ms, 65536, 1, 1, 9ms), ran(13ms, 65536, 0, 2, 1ms),
         ran(20ms, 65536, 0, 3, 6ms), ran(12ms, 65536, 2, 4, 12ms)})
     records.push_back(one);

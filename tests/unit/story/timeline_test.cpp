@@ -18,19 +18,19 @@ namespace {
 
 constexpr JobId job{7};
 
-Record ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
+JournalEvent ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
            JobId of = job) {
   return {Instant{end}, {{process}, lane}, of,
-          {0, task},    {{1, 1}, 1},       recorded::Ran{Outcome::finished, span, {}}};
+          {0, task},    {{1, 1}, 1},       event::Ran{Outcome::finished, span, {}}};
 }
-Record settled(Duration at, std::uint32_t task, std::string name) {
-  return {Instant{at}, {{0}}, job, {0, task}, {}, recorded::Settled{Outcome::finished, std::move(name)}};
+JournalEvent settled(Duration at, std::uint32_t task, std::string name) {
+  return {Instant{at}, {{0}}, job, {0, task}, {}, event::Settled{Outcome::finished, std::move(name)}};
 }
 
 /// A journal of these records, to be read.
 class Journal {
  public:
-  explicit Journal(const std::vector<Record>& records) {
+  explicit Journal(const std::vector<JournalEvent>& records) {
     test::write_journal(directory_.path() / "n0/journal/journal-1", 0, records);
   }
   Timeline timeline(TimelineWindow window) const {
@@ -56,7 +56,7 @@ TEST_CASE("columns say how busy a lane was, and with what most") {
   CHECK(whole.runs == 4);
   REQUIRE(whole.names == std::vector<std::string>{"a", "b", "(unknown)"});
   REQUIRE(whole.lanes.size() == 2);
-  CHECK(to_string(whole.lanes[0].place) == to_string(RecordPlace{{9}, 0}));
+  CHECK(to_string(whole.lanes[0].place) == to_string(EventPlace{{9}, 0}));
   CHECK(whole.lanes[0].runs == 3);
   CHECK(whole.lanes[0].busy == 7ms);
   CHECK(whole.lanes[0].column_busy == std::vector<double>{1, 1, 0.5, 0, 1});
@@ -86,7 +86,7 @@ TEST_CASE("columns say how busy a lane was, and with what most") {
 
 TEST_CASE("columns of any window hold together what the runs in it took") {
   Random random(4711);
-  std::vector<Record> records;
+  std::vector<JournalEvent> records;
   std::vector<std::pair<Duration, Duration>> runs[3];
   Duration at[3] = {0ms, 0ms, 0ms};
   for (std::uint32_t task = 0; task < 3000; ++task) {
@@ -98,7 +98,7 @@ TEST_CASE("columns of any window hold together what the runs in it took") {
     runs[lane].emplace_back(at[lane] - span, at[lane]);
     records.push_back(ran(at[lane], 9, lane, task, span));
   }
-  std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.at < b.at; });
+  std::sort(records.begin(), records.end(), [](const JournalEvent& a, const JournalEvent& b) { return a.at < b.at; });
   for (std::uint32_t task = 0; task < 3000; ++task)
     records.push_back(settled(10h, task, "name" + std::to_string(task % 400)));
   const Journal journal(records);

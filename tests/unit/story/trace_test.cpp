@@ -24,14 +24,14 @@ namespace {
 
 constexpr JobId job{7};
 
-Record ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
+JournalEvent ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
            std::string error = {}, JobId of = job) {
   const Outcome outcome = error.empty() ? Outcome::finished : Outcome::failed;
   return {Instant{end}, {{process}, lane}, of,
-          {0, task},    {{1, 1}, 1},       recorded::Ran{outcome, span, std::move(error)}};
+          {0, task},    {{1, 1}, 1},       event::Ran{outcome, span, std::move(error)}};
 }
-Record settled(Duration at, std::uint32_t task, std::string name) {
-  return {Instant{at}, {{0}}, job, {0, task}, {}, recorded::Settled{Outcome::finished, std::move(name)}};
+JournalEvent settled(Duration at, std::uint32_t task, std::string name) {
+  return {Instant{at}, {{0}}, job, {0, task}, {}, event::Settled{Outcome::finished, std::move(name)}};
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ TEST_CASE("each attempt is a slice on its lane, with the name that its task sett
        settled(22us, 3, "elsewhere"), ran(30us, 65536, 0, 9, 1us, "", JobId{8})});
   test::write_journal(directory.path() / "n1/journal/journal-1", 1,
                       {ran(11us, 65537, 0, 2, 2us, "no such shard"),
-                       {Instant{12us}, {{1}}, job, {0, 2}, {{1, 1}, 1}, recorded::Crashed{1, "signal 11"}}});
+                       {Instant{12us}, {{1}}, job, {0, 2}, {{1, 1}, 1}, event::Crashed{1, "signal 11"}}});
   std::ostringstream out;
   std::vector<std::string> notices;
   const TraceCounts counts = write_trace({directory.path().string()}, job, out, notices);
@@ -97,9 +97,9 @@ TEST_CASE("a job of which no lane says anything has a trace without slices") {
 
 TEST_CASE("what seems to begin before what it waited for ended has its arrow within a process") {
   const test::TemporaryDirectory directory;
-  std::vector<Record> records = test::graph_records(job, {{}, {0}, {0}});
+  std::vector<JournalEvent> records = test::graph_records(job, {{}, {0}, {0}});
   // Both begin 300 ns before the first one's end: one in the same process, and one in another.
-  for (const Record& one : {ran(5us, 9, 0, 0, 5us), ran(8us, 9, 1, 1, 3300ns), ran(9us, 8, 0, 2, 4300ns)})
+  for (const JournalEvent& one : {ran(5us, 9, 0, 0, 5us), ran(8us, 9, 1, 1, 3300ns), ran(9us, 8, 0, 2, 4300ns)})
     records.push_back(one);
   test::write_journal(directory.path() / "journal/journal-1", 0, records);
   std::ostringstream out;
@@ -117,9 +117,9 @@ TEST_CASE("what seems to begin before what it waited for ended has its arrow wit
 
 TEST_CASE("arrows lead from what a task waited for to it, within the slices") {
   const test::TemporaryDirectory directory;
-  std::vector<Record> records = test::graph_records(job, {{}, {0}, {0, 1}, {2}});
+  std::vector<JournalEvent> records = test::graph_records(job, {{}, {0}, {0, 1}, {2}});
   // The last one's predecessor ran again, after it.
-  for (const Record& one : {ran(5us, 9, 0, 0, 5us), ran(9us, 9, 1, 1, 3us), ran(12us, 9, 0, 2, 2us),
+  for (const JournalEvent& one : {ran(5us, 9, 0, 0, 5us), ran(9us, 9, 1, 1, 3us), ran(12us, 9, 0, 2, 2us),
                             ran(20us, 9, 1, 3, 4us), ran(30us, 9, 0, 2, 2us)})
     records.push_back(one);
   test::write_journal(directory.path() / "journal/journal-1", 0, records);

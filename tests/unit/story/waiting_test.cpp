@@ -17,7 +17,7 @@ namespace {
 constexpr JobId job{7};
 constexpr std::int64_t second = 1'000'000'000;
 
-JournalEntry entry(Duration at, std::uint32_t task, RecordWhat what, std::uint32_t lane = 0,
+JournalEntry entry(Duration at, std::uint32_t task, EventWhat what, std::uint32_t lane = 0,
                    ProcessId process = {1}) {
   return {1000 * second + at.count(),
           {},
@@ -33,17 +33,17 @@ Waiting waiting_in(const JobTimes& times) {
 TEST_CASE("each wait has its cause") {
   JobTimes times;
   // 0, 1 and 4 need nothing, 2 needs 0 and 1, 3 needs 2.
-  for (Record& record : test::graph_records(job, {{}, {}, {0, 1}, {2}, {}}))
+  for (JournalEvent& record : test::graph_records(job, {{}, {}, {0, 1}, {2}, {}}))
     times.add({1000 * second, {}, std::move(record)});
-  times.add(entry(0s, 0, recorded::JobBegan{"j", 5}));
-  times.add(entry(4s, 0, recorded::Ran{Outcome::finished, 3s, {}}));     // From 1 to 4, lane 0.
-  times.add(entry(4s, 4, recorded::Ran{Outcome::finished, 2s, {}}, 1));  // From 2 to 4, lane 1.
-  times.add(entry(6s, 1, recorded::Ran{Outcome::finished, 2s, {}}));     // From 4 to 6, lane 0.
-  times.add(entry(7s, 2, recorded::InputsCame{100, 1s}, 1));
-  times.add(entry(9s, 2, recorded::Ran{Outcome::failed, 1s, "it threw"}, 1));  // From 8 to 9, lane 1.
-  times.add(entry(12s, 2, recorded::Ran{Outcome::finished, 1s, {}}, 1));       // From 11 to 12.
-  times.add(entry(14s, 3, recorded::Lost{"its process is gone"}));
-  times.add(entry(16s, 3, recorded::Ran{Outcome::finished, 1s, {}}));  // From 15 to 16, lane 0.
+  times.add(entry(0s, 0, event::JobBegan{"j", 5}));
+  times.add(entry(4s, 0, event::Ran{Outcome::finished, 3s, {}}));     // From 1 to 4, lane 0.
+  times.add(entry(4s, 4, event::Ran{Outcome::finished, 2s, {}}, 1));  // From 2 to 4, lane 1.
+  times.add(entry(6s, 1, event::Ran{Outcome::finished, 2s, {}}));     // From 4 to 6, lane 0.
+  times.add(entry(7s, 2, event::InputsCame{100, 1s}, 1));
+  times.add(entry(9s, 2, event::Ran{Outcome::failed, 1s, "it threw"}, 1));  // From 8 to 9, lane 1.
+  times.add(entry(12s, 2, event::Ran{Outcome::finished, 1s, {}}, 1));       // From 11 to 12.
+  times.add(entry(14s, 3, event::Lost{"its process is gone"}));
+  times.add(entry(16s, 3, event::Ran{Outcome::finished, 1s, {}}));  // From 15 to 16, lane 0.
   const Waiting sum = waiting_in(times);
   CHECK(sum.dependencies == 6s + 12s);  // 2 for 1, 3 for 2.
   CHECK(sum.resources == 2s);           // 1, from 2 to 4.
@@ -60,12 +60,12 @@ TEST_CASE("each wait has its cause") {
 
 TEST_CASE("who waits where all lanes run others, while another node has one to spare, waits in a queue") {
   JobTimes times;
-  for (Record& record : test::graph_records(job, {{}, {}, {}}))
+  for (JournalEvent& record : test::graph_records(job, {{}, {}, {}}))
     times.add({1000 * second, {}, std::move(record)});
-  times.add(entry(0s, 0, recorded::JobBegan{"j", 3}));
-  times.add(entry(5s, 0, recorded::Ran{Outcome::finished, 5s, {}}));          // From 0 to 5.
-  times.add(entry(4s, 1, recorded::Ran{Outcome::finished, 2s, {}}, 0, {2}));  // From 2 to 4, at the other.
-  times.add(entry(9s, 2, recorded::Ran{Outcome::finished, 3s, {}}));          // From 6 to 9.
+  times.add(entry(0s, 0, event::JobBegan{"j", 3}));
+  times.add(entry(5s, 0, event::Ran{Outcome::finished, 5s, {}}));          // From 0 to 5.
+  times.add(entry(4s, 1, event::Ran{Outcome::finished, 2s, {}}, 0, {2}));  // From 2 to 4, at the other.
+  times.add(entry(9s, 2, event::Ran{Outcome::finished, 3s, {}}));          // From 6 to 9.
   const Waiting sum = waiting_in(times);
   CHECK(sum.resources == 2s);   // 2, from 2 to 4.
   CHECK(sum.queue == 3s);       // 2, from 0 to 2 and from 4 to 5.
@@ -98,8 +98,8 @@ TEST_CASE("every nanosecond between a task's being known and its beginning has o
       }
     }
     JobTimes times;
-    for (Record& record : test::graph_records(job, before)) times.add({1000 * second, {}, std::move(record)});
-    times.add(entry(0s, 0, recorded::JobBegan{"j", tasks}));
+    for (JournalEvent& record : test::graph_records(job, before)) times.add({1000 * second, {}, std::move(record)});
+    times.add(entry(0s, 0, event::JobBegan{"j", tasks}));
     std::vector<Duration> free(lanes), ended(tasks);
     Duration waited{0}, busy{0}, first{std::chrono::hours(1)}, last{0};
     for (std::uint32_t task = 0; task < tasks; ++task) {
@@ -109,14 +109,14 @@ TEST_CASE("every nanosecond between a task's being known and its beginning has o
       const auto lane = static_cast<std::uint32_t>(random.below(lanes));
       at = std::max(at, free[lane]);
       if (random.below(4) == 0)
-        times.add(entry(at, task, recorded::InputsCame{1, Duration(random.below(100))}));
+        times.add(entry(at, task, event::InputsCame{1, Duration(random.below(100))}));
       waited += at;
       const Duration ran(1 + random.below(100));
       ended[task] = free[lane] = at + ran;
       busy += ran;
       first = std::min(first, at);
       last = std::max(last, ended[task]);
-      times.add(entry(ended[task], task, recorded::Ran{Outcome::finished, ran, {}}, lane, {1 + lane % 2}));
+      times.add(entry(ended[task], task, event::Ran{Outcome::finished, ran, {}}, lane, {1 + lane % 2}));
     }
     const Waiting sum = waiting_in(times);
     CHECK(sum.dependencies + sum.transfer + sum.resources + sum.queue + sum.retry + sum.other == waited);

@@ -38,7 +38,7 @@ void add(BusyWith& to, ProcessId node, JobId job, const client::Answer& said) {
   for (const ProcessExplained& process : said.explained) {
     for (const TaskExplained& task : process.tasks) {
       names[task.task] = task.name;
-      for (const recorded::Candidate& candidate : task.candidates) {
+      for (const event::Candidate& candidate : task.candidates) {
         if (node_of(candidate.process) == node && !candidate.misfit.empty())
           to.kept.push_back({job, task.task, task.name, candidate.misfit});
       }

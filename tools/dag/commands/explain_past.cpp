@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t stories_shown = 10;
 
-std::string candidate_text(const recorded::Candidate& candidate) {
+std::string candidate_text(const event::Candidate& candidate) {
   if (!candidate.misfit.empty()) return shown(candidate.misfit);
   constexpr Duration short_wait = std::chrono::milliseconds(1);
   std::string text =
@@ -107,12 +107,12 @@ std::string label(TaskId task, const std::string& name) {
   return name.empty() ? id : shown(name) + " (" + id + ")";
 }
 
-std::string candidates_text(const std::vector<recorded::Candidate>& candidates, const std::string& indent) {
+std::string candidates_text(const std::vector<event::Candidate>& candidates, const std::string& indent) {
   std::size_t wide = 0;
-  for (const recorded::Candidate& candidate : candidates)
+  for (const event::Candidate& candidate : candidates)
     wide = std::max(wide, to_string(candidate.process).size());
   std::string text;
-  for (const recorded::Candidate& candidate : candidates) {
+  for (const event::Candidate& candidate : candidates) {
     std::string name = to_string(candidate.process);
     name.resize(wide, ' ');
     text += indent + name + "  " + candidate_text(candidate) + "\n";

@@ -34,6 +34,6 @@ std::string story_text(const detail::PastTask& task, const std::string& indent, 
 // Shared by the explanations of both kinds of tasks.
 std::string label(TaskId task, const std::string& name);
 /// A line for each, behind `indent`.
-std::string candidates_text(const std::vector<recorded::Candidate>& candidates, const std::string& indent);
+std::string candidates_text(const std::vector<event::Candidate>& candidates, const std::string& indent);
 
 }  // namespace dag::tool

@@ -89,12 +89,12 @@ class Ledger {
 };
 
 /// The records of one process.
-class LedgerSink final : public RecordSink {
+class LedgerSink final : public EventSink {
  public:
   explicit LedgerSink(Ledger& ledger) : ledger_(ledger) {}
-  void record(const Record& record) override {
+  void record(const JournalEvent& record) override {
     ledger_.trace(to_string(record));
-    if (const auto* settled = std::get_if<recorded::Settled>(&record.what))
+    if (const auto* settled = std::get_if<event::Settled>(&record.what))
       ledger_.settled(record.job, record.task, settled->outcome);
     details.record(record);
   }

@@ -48,7 +48,7 @@ class SimWorker final : public SimProcess {
   const Life its_node_;
   const std::function<void(WorkerEnd how)> ends_;
   SimLanes lanes_;
-  NullRecordSink records_;
+  NullEventSink records_;
   caf::actor node_, membership_;
   Life cell_;
   std::uint32_t term_ = 0;

@@ -13,19 +13,19 @@ using namespace dag::test;
 
 namespace {
 
-Record settled(JobId job, std::uint32_t task) {
+JournalEvent settled(JobId job, std::uint32_t task) {
   return {Instant{Duration(task)},
           {{3}},
           job,
           {0, task},
           {{1, 1}, 1},
-          recorded::Settled{Outcome::finished, "step"}};
+          event::Settled{Outcome::finished, "step"}};
 }
-std::vector<Record> records_in(const JournalPage& page) {
-  std::vector<Record> records;
+std::vector<JournalEvent> records_in(const JournalPage& page) {
+  std::vector<JournalEvent> records;
   if (!page.bytes) return records;
   const auto read =
-      read_journal(page.bytes.bytes(), [&](const Record& record) { records.push_back(record); });
+      read_journal(page.bytes.bytes(), [&](const JournalEvent& record) { records.push_back(record); });
   REQUIRE(read);
   CHECK(read->head.process == Life{{3}, {7}});
   return records;
@@ -34,7 +34,7 @@ std::vector<std::uint32_t> all_of(const std::string& directory, std::optional<Jo
   std::vector<std::uint32_t> tasks;
   for (JournalPlace read;;) {
     const JournalPage page = read_journal_page(directory, {1, job, read});
-    for (const Record& record : records_in(page)) tasks.push_back(record.task.index);
+    for (const JournalEvent& record : records_in(page)) tasks.push_back(record.task.index);
     if (page.read.file == 0) return tasks;
     read = page.read;
   }
@@ -69,15 +69,15 @@ TEST_CASE("of all jobs it is said when they began and ended") {
   const TemporaryDirectory directory;
   {
     Journal journal(directory.path().string(), {{3}, {7}}, [](const std::string& line) { FAIL(line); });
-    journal.record({Instant{}, {{3}}, {7}, {}, {}, recorded::JobBegan{"train", 2}});
+    journal.record({Instant{}, {{3}}, {7}, {}, {}, event::JobBegan{"train", 2}});
     journal.record(settled({7}, 1));
-    journal.record({Instant{}, {{3}}, {7}, {}, {}, recorded::JobOver{2, 0, 0, 0, {}}});
+    journal.record({Instant{}, {{3}}, {7}, {}, {}, event::JobOver{2, 0, 0, 0, {}}});
   }
   const JournalPage page = read_journal_page(directory.path().string(), {});
-  const std::vector<Record> records = records_in(page);
+  const std::vector<JournalEvent> records = records_in(page);
   REQUIRE(records.size() == 2);
-  CHECK(std::get<recorded::JobBegan>(records[0].what).name == "train");
-  CHECK(std::get<recorded::JobOver>(records[1].what).finished == 2);
+  CHECK(std::get<event::JobBegan>(records[0].what).name == "train");
+  CHECK(std::get<event::JobOver>(records[1].what).finished == 2);
 }
 
 TEST_CASE("a file that is damaged is told of, and so is what to make room") {
@@ -121,11 +121,11 @@ TEST_CASE("who follows a journal gets what was written since, and of that what i
   CHECK(read_journal_page(path, ask).read.file == 0);
   for (std::uint32_t task = 0; task < 5; ++task) {
     journal.record(settled({7}, task));
-    journal.record({Instant{}, {{3}, 1}, {7}, {0, task}, {{1, 1}, 1}, recorded::Said{"step", "a line"}});
-    journal.record({Instant{}, {{3}}, {8}, {}, {}, recorded::Printed{"of another job\n"}});
+    journal.record({Instant{}, {{3}, 1}, {7}, {0, task}, {{1, 1}, 1}, event::Said{"step", "a line"}});
+    journal.record({Instant{}, {{3}}, {8}, {}, {}, event::Printed{"of another job\n"}});
     journal.flush();
     const JournalPage page = read_journal_page(path, ask);
-    const std::vector<Record> records = records_in(page);
+    const std::vector<JournalEvent> records = records_in(page);
     REQUIRE(records.size() == 1);
     CHECK(records[0].task.index == task);
     CHECK(page.read.bytes > ask.read.bytes);
@@ -143,13 +143,13 @@ TEST_CASE("of what is said and printed, only what the tasks said that were asked
     Journal journal(directory.path().string(), {{3}, {7}}, [](const std::string& line) { FAIL(line); });
     for (std::uint32_t task = 0; task < 6; ++task) {
       const std::string name = task % 2 == 0 ? "even" : "odd";
-      journal.record({Instant{}, {{3}, 1}, {7}, {0, task}, {{1, 1}, 1}, recorded::Said{name, "a line"}});
-      journal.record({Instant{}, {{3}, 1}, {7}, {}, {}, recorded::Printed{"of no task\n"}});
+      journal.record({Instant{}, {{3}, 1}, {7}, {0, task}, {{1, 1}, 1}, event::Said{name, "a line"}});
+      journal.record({Instant{}, {{3}, 1}, {7}, {}, {}, event::Printed{"of no task\n"}});
     }
   }
   const auto tasks_of = [&](const TaskSelector& which) {
     std::vector<std::uint32_t> tasks;
-    for (const Record& record :
+    for (const JournalEvent& record :
          records_in(read_journal_page(directory.path().string(), {1, JobId{7}, {}, true, which})))
       tasks.push_back(record.task.index);
     return tasks;

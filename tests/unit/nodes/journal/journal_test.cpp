@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "libdag/journal/record_bytes.hpp"
+#include "libdag/journal/event_bytes.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 using namespace dag;
@@ -18,13 +18,13 @@ namespace {
 
 constexpr Life self{{3}, {7}};
 
-Record settled(std::uint32_t task) {
+JournalEvent settled(std::uint32_t task) {
   return {Instant{Duration(task)},
           {{3}},
           {7},
           {0, task},
           {{1, 1}, 1},
-          recorded::Settled{Outcome::finished, "step"}};
+          event::Settled{Outcome::finished, "step"}};
 }
 
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& directory) {
@@ -46,7 +46,7 @@ Kept kept_in(const std::filesystem::path& directory) {
   for (const auto& file : files_in(directory)) {
     std::ifstream in(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const auto read = read_journal(std::as_bytes(std::span(text)), [&](const Record& record) {
+    const auto read = read_journal(std::as_bytes(std::span(text)), [&](const JournalEvent& record) {
                         kept.tasks.push_back(record.task.index);
                       }).value_or_throw();
     CHECK(read.head.process == self);
@@ -150,7 +150,7 @@ TEST_CASE("a disk that takes nothing costs what was to be written, which is coun
     std::ifstream in(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     const auto read = read_journal(std::as_bytes(std::span(text)),
-                                   [&](const Record& record) { tasks.push_back(record.task.index); });
+                                   [&](const JournalEvent& record) { tasks.push_back(record.task.index); });
     if (read) dropped += read->dropped;
   }
   CHECK(tasks == std::vector<std::uint32_t>{0, 4});

@@ -9,9 +9,9 @@ using namespace dag;
 
 namespace {
 
-struct Kept final : RecordSink {
+struct Kept final : EventSink {
   std::vector<std::string> lines;
-  void record(const Record& record) override { lines.push_back(to_string(record.what)); }
+  void record(const JournalEvent& record) override { lines.push_back(to_string(record.what)); }
 };
 
 Claim claim(std::uint32_t node, LoadSummary load) {

@@ -1,4 +1,4 @@
-#include "nodes/journal/record_rings.hpp"
+#include "nodes/journal/event_rings.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ void* map(int file, std::size_t size_bytes) {
 
 /// A ring in the file, for readers that do not map it. The process that writes there has it mapped, and both
 /// see the same pages.
-class RingInFile final : public RecordRingBytes {
+class RingInFile final : public EventRingBytes {
  public:
   RingInFile(int file, std::size_t begin, std::size_t size) : file_(file), begin_(begin), size_(size) {}
   std::size_t size() const override { return size_; }
@@ -70,12 +70,12 @@ class RingInFile final : public RecordRingBytes {
 
 }  // namespace
 
-RecordRingReader RecordRings::reader(std::size_t which) const {
+EventRingReader EventRings::reader(std::size_t which) const {
   const std::size_t bytes = ring_bytes(count_);
-  return RecordRingReader(std::make_unique<RingInFile>(file_.number(), page_bytes + which * bytes, bytes));
+  return EventRingReader(std::make_unique<RingInFile>(file_.number(), page_bytes + which * bytes, bytes));
 }
 
-Result<RecordRings> RecordRings::make(Files& files, const std::string& name, const JournalHead& head,
+Result<EventRings> EventRings::make(Files& files, const std::string& name, const JournalHead& head,
                                       std::size_t count) {
   const std::size_t size_bytes = page_bytes + count * ring_bytes(count);
   OwnedFile file = files.make(name);
@@ -88,14 +88,14 @@ Result<RecordRings> RecordRings::make(Files& files, const std::string& name, con
     return Error{ErrorCode::disk_full, name + " cannot be made: " + std::strerror(problem)};
   }
   auto* bytes = static_cast<std::byte*>(memory);
-  RecordRings rings(std::move(file), head, count, {bytes + page_bytes, count * ring_bytes(count)});
-  for (std::size_t i = 0; i < count; ++i) make_record_ring(rings.ring(i));
+  EventRings rings(std::move(file), head, count, {bytes + page_bytes, count * ring_bytes(count)});
+  for (std::size_t i = 0; i < count; ++i) make_event_ring(rings.ring(i));
   new (bytes)
       FirstPage{head.process.process.value, head.process.incarnation.value, head.clock_began_unix_ns, count};
   return rings;
 }
 
-Result<RecordRings> RecordRings::open(OwnedFile file) {
+Result<EventRings> EventRings::open(OwnedFile file) {
   const Error none{ErrorCode::log_damaged, "it holds no rings of records"};
   struct stat about {};
   if (!file || fstat(file.number(), &about) != 0) return none;
@@ -112,18 +112,18 @@ Result<RecordRings> RecordRings::open(OwnedFile file) {
     munmap(memory, size_bytes);
     return none;
   }
-  return RecordRings(std::move(file),
+  return EventRings(std::move(file),
                      {{ProcessId{page.process}, Incarnation{page.incarnation}}, page.clock_began_unix_ns},
                      page.rings, {bytes + page_bytes, size_bytes - page_bytes});
 }
 
-RecordRings::RecordRings(RecordRings&& other) noexcept
+EventRings::EventRings(EventRings&& other) noexcept
     : file_(std::move(other.file_)),
       head_(other.head_),
       count_(other.count_),
       memory_(std::exchange(other.memory_, {})) {}
 
-RecordRings::~RecordRings() {
+EventRings::~EventRings() {
   if (!memory_.empty()) munmap(memory_.data() - page_bytes, memory_.size() + page_bytes);
 }
 

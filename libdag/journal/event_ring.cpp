@@ -1,11 +1,11 @@
-#include "libdag/journal/record_ring.hpp"
+#include "libdag/journal/event_ring.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "libdag/base/check.hpp"
-#include "libdag/journal/record_bytes.hpp"
+#include "libdag/journal/event_bytes.hpp"
 
 namespace dag {
 namespace {
@@ -24,16 +24,16 @@ void put_size(std::span<std::byte> records, std::uint64_t at, std::uint32_t size
 
 Error no_ring() { return {ErrorCode::value_invalid, "there is no ring of records"}; }
 
-RecordRingHead* head_in(std::span<std::byte> memory) {
-  auto* head = reinterpret_cast<RecordRingHead*>(memory.data());
-  const bool is_ring = memory.size() > sizeof(RecordRingHead) && head->magic == ring_magic &&
-                       head->capacity_bytes == memory.size() - sizeof(RecordRingHead);
+EventRingHead* head_in(std::span<std::byte> memory) {
+  auto* head = reinterpret_cast<EventRingHead*>(memory.data());
+  const bool is_ring = memory.size() > sizeof(EventRingHead) && head->magic == ring_magic &&
+                       head->capacity_bytes == memory.size() - sizeof(EventRingHead);
   if (!is_ring) throw Failure(no_ring());
   return head;
 }
 
 /// The counters are those of the head, at the beginning of a ring of memory that stays there.
-class MappedBytes final : public RecordRingBytes {
+class MappedBytes final : public EventRingBytes {
  public:
   explicit MappedBytes(std::span<std::byte> memory) : memory_(memory) { head_in(memory); }
   std::size_t size() const override { return memory_.size(); }
@@ -59,27 +59,27 @@ class MappedBytes final : public RecordRingBytes {
 
 }  // namespace
 
-void make_record_ring(std::span<std::byte> memory) {
-  DAG_CHECK(memory.size() >= sizeof(RecordRingHead) + 64 && memory.size() % 8 == 0);
-  auto* head = new (memory.data()) RecordRingHead;
-  head->capacity_bytes = memory.size() - sizeof(RecordRingHead);
+void make_event_ring(std::span<std::byte> memory) {
+  DAG_CHECK(memory.size() >= sizeof(EventRingHead) + 64 && memory.size() % 8 == 0);
+  auto* head = new (memory.data()) EventRingHead;
+  head->capacity_bytes = memory.size() - sizeof(EventRingHead);
   head->magic = ring_magic;
 }
 
-RecordRingWriter::RecordRingWriter(std::span<std::byte> memory)
+EventRingWriter::EventRingWriter(std::span<std::byte> memory)
     : head_(head_in(memory)),
-      records_(memory.subspan(sizeof(RecordRingHead))),
+      records_(memory.subspan(sizeof(EventRingHead))),
       written_(head_->written.load()),
       read_(head_->read.load()) {}
 
-void RecordRingWriter::put(const Record& record) {
+void EventRingWriter::put(const JournalEvent& record) {
   if (const auto finished = finished_bytes(record)) return put(*finished);
   bytes_.clear();
   write_record(bytes_, record);
   put(bytes_.bytes());
 }
 
-void RecordRingWriter::put(std::span<const std::byte> bytes) {
+void EventRingWriter::put(std::span<const std::byte> bytes) {
   const std::uint64_t size = entry_bytes(bytes.size());
   const std::uint64_t at = written_ % records_.size(), rest = records_.size() - at;
   // In one piece: the rest of the ring stays empty where it is too short.
@@ -97,24 +97,24 @@ void RecordRingWriter::put(std::span<const std::byte> bytes) {
   head_->written.store(written_, std::memory_order_release);
 }
 
-RecordRingReader::RecordRingReader(std::unique_ptr<RecordRingBytes> bytes) : bytes_(std::move(bytes)) {
-  const auto magic = bytes_->count(offsetof(RecordRingHead, magic));
-  const auto capacity = bytes_->count(offsetof(RecordRingHead, capacity_bytes));
-  const auto read = bytes_->count(offsetof(RecordRingHead, read));
-  if (magic != ring_magic || !capacity || !read || bytes_->size() <= sizeof(RecordRingHead) ||
-      *capacity != bytes_->size() - sizeof(RecordRingHead)) {
+EventRingReader::EventRingReader(std::unique_ptr<EventRingBytes> bytes) : bytes_(std::move(bytes)) {
+  const auto magic = bytes_->count(offsetof(EventRingHead, magic));
+  const auto capacity = bytes_->count(offsetof(EventRingHead, capacity_bytes));
+  const auto read = bytes_->count(offsetof(EventRingHead, read));
+  if (magic != ring_magic || !capacity || !read || bytes_->size() <= sizeof(EventRingHead) ||
+      *capacity != bytes_->size() - sizeof(EventRingHead)) {
     throw Failure(no_ring());
   }
   capacity_ = *capacity;
   read_ = *read;
 }
 
-RecordRingReader::RecordRingReader(std::span<std::byte> memory)
-    : RecordRingReader(std::make_unique<MappedBytes>(memory)) {}
+EventRingReader::EventRingReader(std::span<std::byte> memory)
+    : EventRingReader(std::make_unique<MappedBytes>(memory)) {}
 
-std::uint64_t RecordRingReader::take(const std::function<void(std::span<const std::byte>)>& visit) {
-  const auto written = bytes_->count(offsetof(RecordRingHead, written));
-  const auto dropped = bytes_->count(offsetof(RecordRingHead, dropped));
+std::uint64_t EventRingReader::take(const std::function<void(std::span<const std::byte>)>& visit) {
+  const auto written = bytes_->count(offsetof(EventRingHead, written));
+  const auto dropped = bytes_->count(offsetof(EventRingHead, dropped));
   broken_ =
       broken_ || !written || !dropped || *written - read_ > capacity_ || read_ % 8 != 0 || *written % 8 != 0;
   if (!broken_) take(*written, visit);
@@ -122,7 +122,7 @@ std::uint64_t RecordRingReader::take(const std::function<void(std::span<const st
   return *dropped - std::exchange(dropped_, *dropped);
 }
 
-void RecordRingReader::take(std::uint64_t written,
+void EventRingReader::take(std::uint64_t written,
                             const std::function<void(std::span<const std::byte>)>& visit) {
   std::vector<std::byte> copied;
   std::uint64_t needed = 0;  ///< by the record that comes next, where that is known
@@ -132,7 +132,7 @@ void RecordRingReader::take(std::uint64_t written,
     broken_ = needed > there;
     if (broken_) return;
     copied.resize(std::min<std::uint64_t>(there, std::max<std::uint64_t>(copied_bytes, needed)));
-    broken_ = !bytes_->copy(sizeof(RecordRingHead) + at, copied);
+    broken_ = !bytes_->copy(sizeof(EventRingHead) + at, copied);
     needed = 0;
     std::size_t taken = 0;
     while (!broken_ && taken < copied.size()) {
@@ -156,8 +156,8 @@ void RecordRingReader::take(std::uint64_t written,
   }
 }
 
-void RecordRingReader::done() {
-  broken_ = broken_ || !bytes_->set_count(offsetof(RecordRingHead, read), read_);
+void EventRingReader::done() {
+  broken_ = broken_ || !bytes_->set_count(offsetof(EventRingHead, read), read_);
 }
 
 }  // namespace dag

@@ -1,5 +1,5 @@
 // Records that processes of jobs write to rings are in the journal of their node, however either ends.
-#include "nodes/journal/record_rings.hpp"
+#include "nodes/journal/event_rings.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -24,13 +24,13 @@ namespace {
 constexpr Life self{{3}, {7}};
 constexpr Life worker{{0x10003}, {1}};
 
-Record ran(std::uint32_t task, std::uint32_t lane) {
+JournalEvent ran(std::uint32_t task, std::uint32_t lane) {
   return {Instant{Duration(task)},
           {worker.process, lane},
           {7},
           {0, task},
           {{1, 1}, 1},
-          recorded::Ran{Outcome::finished, Duration(5), ""}};
+          event::Ran{Outcome::finished, Duration(5), ""}};
 }
 
 /// Where each task ran, as all files of the journal say; none twice.
@@ -39,7 +39,7 @@ std::map<std::uint32_t, std::uint32_t> lanes_in(const fs::path& directory, std::
   for (const auto& entry : fs::directory_iterator(directory)) {
     REQUIRE(journal_file_number(entry.path().filename().string()) > 0);  // No ring is left.
     const std::string text = text_of(entry.path().string());
-    const auto read = read_journal(std::as_bytes(std::span(text)), [&](const Record& record) {
+    const auto read = read_journal(std::as_bytes(std::span(text)), [&](const JournalEvent& record) {
                         CHECK(lanes.emplace(record.task.index, record.place.lane.value_or(99)).second);
                       }).value_or_throw();
     CHECK(read.head.process == self);
@@ -51,7 +51,7 @@ std::map<std::uint32_t, std::uint32_t> lanes_in(const fs::path& directory, std::
 }
 
 /// As a process does that was given the descriptor.
-RecordRings opened(int descriptor) { return RecordRings::open(OwnedFile(dup(descriptor))).value_or_throw(); }
+EventRings opened(int descriptor) { return EventRings::open(OwnedFile(dup(descriptor))).value_or_throw(); }
 
 const auto nobody = [](const std::string& line) { FAIL(line); };
 
@@ -64,10 +64,10 @@ TEST_CASE(
     Journal journal(directory.path().string(), self, nobody);
     const int descriptor = journal.open_rings(worker, 2);
     REQUIRE(descriptor >= 0);
-    const RecordRings rings = opened(descriptor);
+    const EventRings rings = opened(descriptor);
     REQUIRE(rings.count() == 4);
-    RecordRingWriter first(rings.ring(0)), second(rings.ring(1));
-    RingRecordSink others(rings.ring(3));
+    EventRingWriter first(rings.ring(0)), second(rings.ring(1));
+    RingEventSink others(rings.ring(3));
     CHECK(others.enabled());
     CHECK_FALSE(others.wants_runs());
     first.put(ran(0, 0));
@@ -94,12 +94,12 @@ TEST_CASE(
     Journal journal(directory.path().string(), self, [&](const std::string& line) { said.push_back(line); });
     const int descriptor = journal.open_rings(worker, 2);
     REQUIRE(descriptor >= 0);
-    const RecordRings rings = opened(descriptor);
-    RecordRingWriter(rings.ring(0)).put(ran(0, 0));
+    const EventRings rings = opened(descriptor);
+    EventRingWriter(rings.ring(0)).put(ran(0, 0));
     journal.flush();
     SECTION("cut") { REQUIRE(ftruncate(descriptor, GENERATE(0, 100, 5000)) == 0); }
     SECTION("overwritten") {
-      const std::vector<char> noise(RecordRings::ring_bytes(rings.count()) * rings.count(), 'x');
+      const std::vector<char> noise(EventRings::ring_bytes(rings.count()) * rings.count(), 'x');
       REQUIRE(pwrite(descriptor, noise.data(), noise.size(), 4096) > 0);
     }
     journal.record(ran(1, 0));
@@ -117,8 +117,8 @@ TEST_CASE("what was left when node and process were killed together is there aft
   const std::string name = (directory.path() / "rings-65539-1").string();
   constexpr std::int64_t clock = 1'600'000'000'000'000'123;  // From an earlier start of the machine.
   {
-    const auto rings = RecordRings::make(files_of_host(), name, {worker, clock}, 3).value_or_throw();
-    RecordRingWriter lane(rings.ring(1));
+    const auto rings = EventRings::make(files_of_host(), name, {worker, clock}, 3).value_or_throw();
+    EventRingWriter lane(rings.ring(1));
     for (std::uint32_t task = 0; task < 1000; ++task) lane.put(ran(task, 1));
   }
   SECTION("whole") {
@@ -134,7 +134,7 @@ TEST_CASE("what was left when node and process were killed together is there aft
   }
   SECTION("overwritten") {
     std::fstream(name, std::ios::binary | std::ios::in | std::ios::out)
-            .seekp(4096 + RecordRings::ring_bytes(3))
+            .seekp(4096 + EventRings::ring_bytes(3))
         << std::string(64, 'x');
     { const Journal journal(directory.path().string(), self, nobody); }
     for (const auto& entry : fs::directory_iterator(directory.path()))
@@ -149,11 +149,11 @@ TEST_CASE("what a process prints comes into the journal, line by line") {
   PrintedOutput printed(name);
   CHECK(printed.take(false).empty());
   out << "one\ntwo\nthr" << std::flush;
-  CHECK(printed.take(false) == std::vector<recorded::Printed>{{"one\ntwo\n", 0}});
+  CHECK(printed.take(false) == std::vector<event::Printed>{{"one\ntwo\n", 0}});
   CHECK(printed.take(false).empty());
   out << "ee\nend" << std::flush;
-  CHECK(printed.take(false) == std::vector<recorded::Printed>{{"three\n", 0}});
-  CHECK(printed.take(true) == std::vector<recorded::Printed>{{"end", 0}});
+  CHECK(printed.take(false) == std::vector<event::Printed>{{"three\n", 0}});
+  CHECK(printed.take(true) == std::vector<event::Printed>{{"end", 0}});
 
   const std::string long_line(PrintedOutput::piece_bytes_max + 10, 'x');
   out << long_line << std::flush;
@@ -169,7 +169,7 @@ TEST_CASE("what a process prints comes into the journal, line by line") {
     for (;;) {
       const auto pieces = printed.take(true);
       if (pieces.empty()) break;
-      for (const recorded::Printed& piece : pieces) {
+      for (const event::Printed& piece : pieces) {
         got += piece.text.size();
         left_out += piece.left_out;
         CHECK(piece.text.size() % 1024 == 0);  // Whole lines, also behind what is left out.
@@ -195,10 +195,10 @@ TEST_CASE("what a process prints comes into the journal, line by line") {
     std::string text;
     std::ifstream in(path + "/journal-1", std::ios::binary);
     const std::string file{std::istreambuf_iterator<char>(in), {}};
-    REQUIRE(read_journal(std::as_bytes(std::span(file)), [&](const Record& record) {
+    REQUIRE(read_journal(std::as_bytes(std::span(file)), [&](const JournalEvent& record) {
       CHECK(record.job == JobId{7});
-      CHECK(record.place == RecordPlace{worker.process});
-      text += std::get<recorded::Printed>(record.what).text;
+      CHECK(record.place == EventPlace{worker.process});
+      text += std::get<event::Printed>(record.what).text;
     }));
     CHECK(text == "a\nb");
   }

@@ -1,6 +1,6 @@
 #pragma once
 // The file through which a process of a job records its events: a ring of records for each of its lanes, one
-// for the log lines of kernels, and one for all else (libdag/journal/record_ring.hpp). Mapped by the process
+// for the log lines of kernels, and one for all else (libdag/journal/event_ring.hpp). Mapped by the process
 // and by its node; its content outlives both. Decides how the rings lie in the file.
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 #include "libdag/base/owned_file.hpp"
 #include "libdag/journal/journal.hpp"
-#include "libdag/journal/record_ring.hpp"
+#include "libdag/journal/event_ring.hpp"
 #include "libdag/journal/sink.hpp"
 #include "nodes/disk/files.hpp"
 
 namespace dag {
 
 /// A mapping of the file.
-class RecordRings {
+class EventRings {
  public:
   /// Bytes of each of `count` rings. The node reads them every JournalLimits::write_every, or later when the
   /// lanes keep all cores busy: on two cores with three lanes it was half a second late now and then. A lane
@@ -32,14 +32,14 @@ class RecordRings {
 
   /// Makes a new file, with all its bytes: touching a page that the disk has no room for would kill the
   /// process. Error (disk_full): there is no room.
-  static Result<RecordRings> make(Files& files, const std::string& name, const JournalHead& head,
+  static Result<EventRings> make(Files& files, const std::string& name, const JournalHead& head,
                                   std::size_t count);
   /// Opens a file that make() made. log_damaged: it is not one, or was cut.
-  static Result<RecordRings> open(OwnedFile file);
+  static Result<EventRings> open(OwnedFile file);
 
-  RecordRings(RecordRings&& other) noexcept;
-  RecordRings& operator=(RecordRings&&) = delete;
-  ~RecordRings();
+  EventRings(EventRings&& other) noexcept;
+  EventRings& operator=(EventRings&&) = delete;
+  ~EventRings();
 
   const JournalHead& head() const { return head_; }
   std::size_t count() const { return count_; }
@@ -49,12 +49,12 @@ class RecordRings {
   }
   /// For the node: reads and writes the file, never through the mapping, since the process can cut the file
   /// at any moment. The reader must not outlive this.
-  RecordRingReader reader(std::size_t which) const;
+  EventRingReader reader(std::size_t which) const;
   /// Open as long as this.
   int descriptor() const { return file_.number(); }
 
  private:
-  RecordRings(OwnedFile file, JournalHead head, std::size_t count, std::span<std::byte> memory)
+  EventRings(OwnedFile file, JournalHead head, std::size_t count, std::span<std::byte> memory)
       : file_(std::move(file)), head_(head), count_(count), memory_(memory) {}
 
   OwnedFile file_;
@@ -64,18 +64,18 @@ class RecordRings {
 };
 
 /// Writes into one ring, for all threads that are no lanes.
-class RingRecordSink final : public RecordSink {
+class RingEventSink final : public EventSink {
  public:
-  explicit RingRecordSink(std::span<std::byte> ring) : RecordSink(Listens::beside_lanes), ring_(ring) {}
-  void record(const Record& record) override {
+  explicit RingEventSink(std::span<std::byte> ring) : EventSink(Listens::beside_lanes), ring_(ring) {}
+  void record(const JournalEvent& record) override {
     const std::lock_guard lock(mutex_);
     ring_.put(record);
   }
-  void record_finished(const Record& many) override { record(many); }
+  void record_finished(const JournalEvent& many) override { record(many); }
 
  private:
   std::mutex mutex_;
-  RecordRingWriter ring_;
+  EventRingWriter ring_;
 };
 
 }  // namespace dag

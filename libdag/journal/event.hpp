@@ -18,13 +18,13 @@
 namespace dag {
 
 /// Where it happened: a process, and a lane of it where that matters.
-struct RecordPlace {
+struct EventPlace {
   ProcessId process;
   std::optional<std::uint32_t> lane = std::nullopt;
-  bool operator==(const RecordPlace&) const = default;
+  bool operator==(const EventPlace&) const = default;
 };
 
-namespace recorded {
+namespace event {
 
 /// The last predecessor ended (or there was none), and the home let the row run. Lanes that ready bare rows
 /// themselves do not record it.
@@ -63,7 +63,7 @@ struct Returned {
 };
 /// An idle lane took it. Recorded where it is now; `victim` is where it was.
 struct Stolen {
-  RecordPlace victim;
+  EventPlace victim;
   bool operator==(const Stolen&) const = default;
 };
 struct Started {
@@ -266,45 +266,45 @@ struct JobVerdict {
   bool operator==(const JobVerdict&) const = default;
 };
 
-}  // namespace recorded
+}  // namespace event
 
 /// Append only: the journal numbers the alternatives in this order.
-using RecordWhat =
-    std::variant<recorded::Ready, recorded::Placed, recorded::Lent, recorded::Returned, recorded::Stolen,
-                 recorded::Started, recorded::Ended, recorded::Lost, recorded::Retried, recorded::Cancelled,
-                 recorded::Settled, recorded::OutputLost, recorded::Spawned, recorded::Member, recorded::Ran,
-                 recorded::Became, recorded::StartedOver, recorded::RolledBack, recorded::Restored,
-                 recorded::Crashed, recorded::HomeGiven, recorded::Recounted, recorded::TasksKnown,
-                 recorded::JobBegan, recorded::JobOver, recorded::FinishedTasks, recorded::GraphPart,
-                 recorded::Said, recorded::Printed, recorded::InputsCame, recorded::Saved, recorded::Leads,
-                 recorded::JobVerdict>;
+using EventWhat =
+    std::variant<event::Ready, event::Placed, event::Lent, event::Returned, event::Stolen,
+                 event::Started, event::Ended, event::Lost, event::Retried, event::Cancelled,
+                 event::Settled, event::OutputLost, event::Spawned, event::Member, event::Ran,
+                 event::Became, event::StartedOver, event::RolledBack, event::Restored,
+                 event::Crashed, event::HomeGiven, event::Recounted, event::TasksKnown,
+                 event::JobBegan, event::JobOver, event::FinishedTasks, event::GraphPart,
+                 event::Said, event::Printed, event::InputsCame, event::Saved, event::Leads,
+                 event::JobVerdict>;
 
-struct Record {
+struct JournalEvent {
   /// By the clock of `place.process`; instants of two processes cannot be compared.
   Instant at;
-  RecordPlace place;
+  EventPlace place;
   JobId job;
   TaskId task;
   /// None (false) before the first attempt.
   AttemptId attempt;
-  RecordWhat what;
-  bool operator==(const Record&) const = default;
+  EventWhat what;
+  bool operator==(const JournalEvent&) const = default;
 };
 
 /// A task's name; empty when it has none.
 using NameOfTask = std::function<std::string(TaskId)>;
 
 /// False for records of a whole job, a shard or a process: their task and attempt mean nothing.
-bool is_about_task(const RecordWhat& what);
+bool is_about_task(const EventWhat& what);
 /// True for lines of kernels and output of processes: they do not change a job's state.
-bool is_log(const RecordWhat& what);
+bool is_log(const EventWhat& what);
 /// Visits the records of type Settled that `many` stands for.
-void each_finished(const Record& many, const std::function<void(const Record&)>& visit);
+void each_finished(const JournalEvent& many, const std::function<void(const JournalEvent&)>& visit);
 
-std::string to_string(const RecordPlace& place);  // n1, n1/l0
-std::string to_string(const RecordWhat& what);    // started; ended finished 1.5ms
+std::string to_string(const EventPlace& place);  // n1, n1/l0
+std::string to_string(const EventWhat& what);    // started; ended finished 1.5ms
 /// A line without its end: `0.012345678 job7/B#1.0.2 n1/l0 started`. Without a name the task's id stands
 /// there: `job7/41#1.0.2`.
-std::string to_string(const Record& record, const NameOfTask& name_of = {});
+std::string to_string(const JournalEvent& record, const NameOfTask& name_of = {});
 
 }  // namespace dag

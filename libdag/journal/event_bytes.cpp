@@ -1,4 +1,4 @@
-#include "libdag/journal/record_bytes.hpp"
+#include "libdag/journal/event_bytes.hpp"
 
 #include <cstring>
 
@@ -12,16 +12,16 @@ struct Codec<Duration> {
 
 /// The last part of its record. Absent in older records, and in those of a job that retries no other.
 template <>
-struct Codec<recorded::JobBegan> {
-  static void encode(Writer& writer, const recorded::JobBegan& began) {
+struct Codec<event::JobBegan> {
+  static void encode(Writer& writer, const event::JobBegan& began) {
     dag::encode(writer, began.name);
     dag::encode(writer, began.tasks);
     if (began.retries == JobId{}) return;
     dag::encode(writer, began.retries.value);
     dag::encode(writer, began.done);
   }
-  static recorded::JobBegan decode(Reader& reader) {
-    recorded::JobBegan began;
+  static event::JobBegan decode(Reader& reader) {
+    event::JobBegan began;
     began.name = dag::decode<std::string>(reader);
     began.tasks = dag::decode<std::uint64_t>(reader);
     if (reader.at_end()) return began;
@@ -33,14 +33,14 @@ struct Codec<recorded::JobBegan> {
 
 /// The last part of its record. Older records end before the number.
 template <>
-struct Codec<recorded::Said> {
-  static void encode(Writer& writer, const recorded::Said& said) {
+struct Codec<event::Said> {
+  static void encode(Writer& writer, const event::Said& said) {
     dag::encode(writer, said.name);
     dag::encode(writer, said.line);
     dag::encode(writer, said.number);
   }
-  static recorded::Said decode(Reader& reader) {
-    recorded::Said said;
+  static event::Said decode(Reader& reader) {
+    event::Said said;
     said.name = dag::decode<std::string>(reader);
     said.line = dag::decode<std::string>(reader);
     if (!reader.at_end()) said.number = dag::decode<std::uint32_t>(reader);
@@ -65,7 +65,7 @@ static_assert(sizeof(Common) == 48);
 
 constexpr std::uint32_t any_form = 0, finished_form = 1;
 
-Common common_of(const Record& record) {
+Common common_of(const JournalEvent& record) {
   return {record.at.since_start.count(),
           record.job.value,
           record.place.process.value,
@@ -80,8 +80,8 @@ Common common_of(const Record& record) {
 
 }  // namespace
 
-std::optional<FinishedBytes> finished_bytes(const Record& record) {
-  const auto* run = std::get_if<recorded::Ran>(&record.what);
+std::optional<FinishedBytes> finished_bytes(const JournalEvent& record) {
+  const auto* run = std::get_if<event::Ran>(&record.what);
   if (run == nullptr || run->outcome != Outcome::finished || !run->error.empty()) return std::nullopt;
   Common common = common_of(record);
   common.form = finished_form;
@@ -92,27 +92,27 @@ std::optional<FinishedBytes> finished_bytes(const Record& record) {
   return bytes;
 }
 
-void write_record(Writer& to, const Record& record) {
+void write_record(Writer& to, const JournalEvent& record) {
   if (const auto finished = finished_bytes(record)) return to.append(finished->data(), finished->size());
   const Common common = common_of(record);
   to.append(&common, sizeof common);
   dag::encode(to, record.what);
 }
 
-std::optional<Record> read_record(std::span<const std::byte> bytes) {
+std::optional<JournalEvent> read_record(std::span<const std::byte> bytes) {
   try {
     Reader reader(bytes);
     Common common;
     std::memcpy(&common, reader.take(sizeof common).data(), sizeof common);
     if (common.form > finished_form) return std::nullopt;
-    Record record{Instant{Duration(common.at_ns)},
+    JournalEvent record{Instant{Duration(common.at_ns)},
                   {ProcessId{common.process}},
                   JobId{common.job},
                   TaskId{common.task_origin, common.task_index},
                   AttemptId{{common.attempt_term, common.attempt_count}, common.attempt_number},
                   common.form == finished_form
-                      ? RecordWhat(recorded::Ran{Outcome::finished, dag::decode<Duration>(reader)})
-                      : dag::decode<RecordWhat>(reader)};
+                      ? EventWhat(event::Ran{Outcome::finished, dag::decode<Duration>(reader)})
+                      : dag::decode<EventWhat>(reader)};
     if (common.lane != no_lane) record.place.lane = common.lane;
     if (reader.at_end()) return record;
   } catch (const Failure&) {

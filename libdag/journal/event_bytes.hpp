@@ -9,15 +9,15 @@
 #include <span>
 
 #include "dag/codec.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag {
 
 using FinishedBytes = std::array<std::byte, 56>;
 /// Bytes of a record of a finished run; none for another record.
-std::optional<FinishedBytes> finished_bytes(const Record& record);
-void write_record(Writer& to, const Record& record);
+std::optional<FinishedBytes> finished_bytes(const JournalEvent& record);
+void write_record(Writer& to, const JournalEvent& record);
 /// None: the bytes are no record.
-std::optional<Record> read_record(std::span<const std::byte> bytes);
+std::optional<JournalEvent> read_record(std::span<const std::byte> bytes);
 
 }  // namespace dag

@@ -19,12 +19,12 @@
 #include <span>
 
 #include "dag/codec.hpp"
-#include "libdag/journal/record.hpp"
+#include "libdag/journal/event.hpp"
 
 namespace dag {
 
 /// Lies in the shared memory; the other process changes it.
-struct alignas(64) RecordRingHead {
+struct alignas(64) EventRingHead {
   std::uint64_t magic = 0, capacity_bytes = 0;
   alignas(64) std::atomic<std::uint64_t> written{0};
   std::atomic<std::uint64_t> dropped{0};
@@ -34,20 +34,20 @@ struct alignas(64) RecordRingHead {
 
 /// Makes an empty ring in this memory, which begins at a multiple of 64 and has room for the head and some
 /// records.
-void make_record_ring(std::span<std::byte> memory);
+void make_event_ring(std::span<std::byte> memory);
 
 /// For one thread at a time. The memory must outlive it.
-class RecordRingWriter {
+class EventRingWriter {
  public:
-  /// `memory` was given to make_record_ring. Throws Failure(value_invalid) when it was not.
-  explicit RecordRingWriter(std::span<std::byte> memory);
+  /// `memory` was given to make_event_ring. Throws Failure(value_invalid) when it was not.
+  explicit EventRingWriter(std::span<std::byte> memory);
   /// Takes some tens of nanoseconds, and allocates only for the first records.
-  void put(const Record& record);
+  void put(const JournalEvent& record);
 
  private:
   void put(std::span<const std::byte> bytes);
 
-  RecordRingHead* head_;
+  EventRingHead* head_;
   std::span<std::byte> records_;
   std::uint64_t written_ = 0, read_ = 0;  ///< as last read from the ring
   Writer bytes_;
@@ -55,9 +55,9 @@ class RecordRingWriter {
 
 /// A reader's access to the bytes of a ring. The writer may change them at any moment, or truncate their
 /// file, so a reader works on copies.
-class RecordRingBytes {
+class EventRingBytes {
  public:
-  virtual ~RecordRingBytes() = default;
+  virtual ~EventRingBytes() = default;
   virtual std::size_t size() const = 0;
   /// False: the file has not so many bytes any more.
   virtual bool copy(std::size_t at, std::span<std::byte> into) const = 0;
@@ -66,12 +66,12 @@ class RecordRingBytes {
   virtual bool set_count(std::size_t at, std::uint64_t count) = 0;
 };
 
-class RecordRingReader {
+class EventRingReader {
  public:
   /// Throws Failure(value_invalid) when the bytes are no ring.
-  explicit RecordRingReader(std::unique_ptr<RecordRingBytes> bytes);
+  explicit EventRingReader(std::unique_ptr<EventRingBytes> bytes);
   /// For memory that cannot be truncated meanwhile.
-  explicit RecordRingReader(std::span<std::byte> memory);
+  explicit EventRingReader(std::span<std::byte> memory);
 
   /// Visits copies of all new records, in dag/codec.hpp's form if the writer kept to it; they are valid only
   /// during the call. Returns the number of records dropped since the last call.
@@ -88,7 +88,7 @@ class RecordRingReader {
  private:
   void take(std::uint64_t written, const std::function<void(std::span<const std::byte>)>& visit);
 
-  std::unique_ptr<RecordRingBytes> bytes_;
+  std::unique_ptr<EventRingBytes> bytes_;
   std::uint64_t capacity_ = 0;
   std::uint64_t read_ = 0, dropped_ = 0;
   bool broken_ = false;
