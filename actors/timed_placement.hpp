@@ -48,7 +48,7 @@ class TimedPlacement final : public HomePlacement {
     return of_->possible(name, policy, lives);
   }
   std::vector<event::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
-                                            Life self) override {
+                                         Life self) override {
     return of_->consider(attempt, lives, self);
   }
 

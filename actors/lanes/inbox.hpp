@@ -20,7 +20,7 @@ namespace dag {
 /// An attempt that a home or a runner handed out, with the callback for its end.
 struct Dispatched {
   Dispatched(Attempt what, std::function<void(Ended&&)> whom, std::function<void(Saved&&)> keep,
-            std::function<void()> begin)
+             std::function<void()> begin)
       : attempt(std::move(what)), done(std::move(whom)), saved(std::move(keep)), began(std::move(begin)) {}
   Attempt attempt;
   std::function<void(Ended&&)> done;

@@ -123,7 +123,7 @@ void Cell::say_over(Instant now) {
     say({}, {}, now, [&] { return event::JobVerdict{tolerated, cancelled}; });
   say({}, {}, now, [&] {
     return event::JobOver{counts_.finished, counts_.failed, counts_.skipped, counts_.cancelled,
-                             state_.stopped};
+                          state_.stopped};
   });
 }
 

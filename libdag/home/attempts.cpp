@@ -25,7 +25,7 @@ bool Home::Impl::bare(RowIndex row) const {
 /// Error of a row that had all attempts that its word can count in one epoch.
 Error Home::Impl::no_more_attempts(RowIndex row) const {
   return {ErrorCode::task_failed,
-          describe(row) + " began " + std::to_string(Word::attempt_max) + " times, and may not again",
+          describe(row) + " began " + std::to_string(Word::attempt_max) + " times, the limit",
           "look at `dag history` for what takes its attempts back"};
 }
 
@@ -272,8 +272,8 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
 void Home::Impl::tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number,
                               const std::string& what, std::optional<Duration> again_after) {
   std::string text = "attempt " + std::to_string(number);
-  text += kind == Troubled::Kind::crash     ? " took its process down: "
-          : kind == Troubled::Kind::timeout ? " is late: "
+  text += kind == Troubled::Kind::crash     ? " crashed its process: "
+          : kind == Troubled::Kind::timeout ? " is too late: "
                                             : " failed: ";
   text += what;
   if (again_after) {

@@ -29,7 +29,7 @@ bool Home::Impl::runs_alone(RowIndex row) const {
 
 std::string Home::Impl::why_alone(RowIndex row) const {
   const std::uint32_t deaths = suspicions(row);
-  if (deaths == 0) return "it took " + std::to_string(crashes(row)) + " processes down";
+  if (deaths == 0) return "it crashed " + std::to_string(crashes(row)) + " processes";
   return "it was in " + (deaths == 1 ? "a process" : std::to_string(deaths) + " processes") +
          " that nobody knows who killed";
 }
@@ -40,8 +40,7 @@ Error Home::Impl::crash_error(RowIndex row) const {
   const std::uint32_t deaths = suspicions(row);
   if (deaths <= suspicions_free) {
     const std::string times = crashed.times > 1 ? " " + std::to_string(crashed.times) + " times: " : ": ";
-    return {ErrorCode::process_crashed,
-            describe(row) + " took its process down with it" + times + crashed.what};
+    return {ErrorCode::process_crashed, describe(row) + " crashed its process" + times + crashed.what};
   }
   return {ErrorCode::process_crashed,
           describe(row) + " ran in " + std::to_string(deaths) + " processes that were killed" +
@@ -79,7 +78,7 @@ Error Home::Impl::danger_error(RowIndex row) const {
   const std::uint32_t deaths = suspicions(row);
   const message::Crashed& known =
       deaths > 0 ? *message::suspicions_of(state, table.id(row)) : *message::crashes_of(state, table.id(row));
-  const std::string did = deaths == 0 ? " took its process down with it"
+  const std::string did = deaths == 0 ? " crashed its process"
                                       : " ran in " + std::to_string(deaths) + " processes that were killed";
   return {ErrorCode::process_crashed,
           describe(row) + did + ", and is not tried in the last one, where the client is",
@@ -105,9 +104,8 @@ void Home::Impl::on_crashes(const message::JobState* before) {
     if (has_ended(row)) {
       // The row ran again for its output or its actor's state, which may go on for ever.
       if (crashed.times > retry.attempts + 3) {
-        return fail_job(
-            {ErrorCode::process_crashed,
-             describe(row) + " ended, and to run it again takes processes down: " + crashed.what});
+        return fail_job({ErrorCode::process_crashed,
+                         describe(row) + " ended, and running it again crashes processes: " + crashed.what});
       }
       continue;
     }

@@ -237,7 +237,8 @@ void Home::Impl::fail_job(Error error) {
 }
 
 void Home::Impl::record(TaskId task, AttemptId attempt, EventWhat what) {
-  sink.record(JournalEvent{now, {options.self.process, std::nullopt}, plan->job, task, attempt, std::move(what)});
+  sink.record(
+      JournalEvent{now, {options.self.process, std::nullopt}, plan->job, task, attempt, std::move(what)});
 }
 
 }  // namespace dag

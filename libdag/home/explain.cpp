@@ -53,7 +53,7 @@ RowState Home::Impl::told_state(RowIndex row) const {
 
 /// In one line.
 std::string Home::Impl::why(RowIndex row) const {
-  if (is(row, flag::vanished)) return "does not exist any more: another attempt of what spawned it counts";
+  if (is(row, flag::vanished)) return "vanished: another attempt of its parent counts";
   const Word word = this->word(row);
   if (const RowIndex other = waits_behind(row); other != no_row) {
     if (word.state == RowState::held)
@@ -87,11 +87,11 @@ std::string Home::Impl::why(RowIndex row) const {
     case RowState::ended:
       return std::string(name(word.outcome)) +
              (is(row, flag::settled)     ? ", settled"
-              : digests.awaits(row)      ? ", waits until its digest is taken"
+              : digests.awaits(row)      ? ", waits for its digest"
               : outputs.awaits_copy(row) ? ", waits until its output has a second copy"
-              : is(row, flag::parked)    ? ", waits until what it rests on is recorded"
-              : is(row, flag::sent)      ? ", is being recorded"
-              : is(row, flag::noted)     ? ", is to be recorded"
+              : is(row, flag::parked)    ? ", waits until its inputs are settled"
+              : is(row, flag::sent)      ? ", being settled"
+              : is(row, flag::noted)     ? ", to be settled"
                                          : ", by a lane that has not reported it");
   }
   return "";
@@ -111,44 +111,43 @@ std::string Home::Impl::why_held(RowIndex row) const {
     case HeldFor::nothing:
       break;
     case HeldFor::pause:
-      return "waits for its next try";
+      return "waits for its next attempt";
     case HeldFor::failure_settled:
-      return "waits until its failure is recorded";
+      return "waits until its failure is settled";
     case HeldFor::start_settled:
-      return "waits until that it starts is recorded";
+      return "waits until its start is settled";
     case HeldFor::slot:
-      return "waits until fewer run of those whose starts are recorded";
+      return "waits: too many tasks with a settled start run";
     case HeldFor::lease:
-      return "may still run at a process that was lost, until its lease is over";
+      return "waits until the lease of a lost process has expired";
     case HeldFor::stopped_attempt:
-      return "waits until its last attempt, which was told to stop, has ended";
+      return "waits until its stopped attempt has ended";
     case HeldFor::credit:
-      return "waits until more of the spawned tasks are recorded";
+      return "waits until more spawned tasks are settled";
     case HeldFor::save_settled:
-      return "waits until the save before it is recorded and has its copies";
+      return "waits until the save before it is settled and has its copies";
     case HeldFor::group:
-      return "waits for another member of its group '" + group_of(row).name + "', which is to be tried again";
+      return "waits for another member of its group '" + group_of(row).name + "', which is retried";
     case HeldFor::settled_inputs:
       return which_settled(row);
     case HeldFor::actors_turn:
       return why_not_called(row);
   }
-  return "is held";
+  return "held";
 }
 
 /// Rows wait for settled inputs for different reasons.
 std::string Home::Impl::which_settled(RowIndex row) const {
   if (is(row, flag::member))
-    return "is in the group '" + group_of(row).name + "': waits until its inputs are recorded";
-  if (table.policy_of(table[row]).effects == Effects::pure) return "waits until what spawned it is recorded";
-  return "has effects: waits until its inputs are recorded";
+    return "is in the group '" + group_of(row).name + "': waits until its inputs are settled";
+  if (table.policy_of(table[row]).effects == Effects::pure) return "waits until its parent is settled";
+  return "has effects: waits until its inputs are settled";
 }
 
 /// The reason why a call does not run although it is the next one.
 std::string Home::Impl::why_not_called(RowIndex row) const {
-  if (objects.lacks_state(row))
-    return "waits until its job actor has the state again that calls before it left";
-  return objects.is_busy(row) ? "waits for its job actor, which is busy" : "is held";
+  if (objects.lacks_state(row)) return "waits until its job actor is restored";
+  return objects.is_busy(row) ? "waits for its job actor, which is busy" : "held";
 }
 
 /// True: the task failed, or a try of it did.
@@ -183,7 +182,7 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   } else if (const auto failed = failed_with.find(row); failed != failed_with.end()) {
     one.error = failed->second;
   } else if (const message::Crashed* crashed = crashes_of(state, one.task)) {
-    one.error = Error{ErrorCode::process_crashed, "took its process down: " + crashed->what};
+    one.error = Error{ErrorCode::process_crashed, "crashed its process: " + crashed->what};
   }
   each_in(row, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) {
     if (has_ended(predecessor) || word.state != RowState::waiting) return;

@@ -129,7 +129,7 @@ Status FinishPlacer::possible(const std::string& name, const Policy& policy, con
 }
 
 std::vector<event::Candidate> FinishPlacer::consider(const AttemptToPlace& attempt,
-                                                        const std::vector<Life>& lives, Life self) {
+                                                     const std::vector<Life>& lives, Life self) {
   const Known* const here = known(self, asked_last_);
   if (here == nullptr) return {};
   const std::optional<Duration> run = predicted(attempt.name, attempt.policy);

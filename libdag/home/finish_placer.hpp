@@ -62,7 +62,7 @@ class FinishPlacer final : public HomePlacement {
   std::optional<RunEstimate> estimate_of_all() const override;
   Status possible(const std::string& name, const Policy& policy, const std::vector<Life>& lives) override;
   std::vector<event::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
-                                            Life self) override;
+                                         Life self) override;
   /// The mean run time of all tasks; nothing before one has ended.
   std::optional<Duration> mean_run() const;
 

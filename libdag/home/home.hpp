@@ -132,7 +132,7 @@ class HomePlacement {
   }
   /// The candidates and the verdict on each; by the same predicate as place_attempt.
   virtual std::vector<event::Candidate> consider(const AttemptToPlace&, const std::vector<Life>&,
-                                                    Life /*self*/) {
+                                                 Life /*self*/) {
     return {};
   }
 };

@@ -33,8 +33,8 @@ namespace dag {
 
 class Home::Impl : public HomeRows {
  public:
-  Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate,
-       EventSink& sink, std::unique_ptr<HomePlacement> placement);
+  Impl(HomeOptions options, std::shared_ptr<const JobPlan> plan, RowTable& table, Gate& gate, EventSink& sink,
+       std::unique_ptr<HomePlacement> placement);
 
   // ---- events.cpp
   void begin(const message::JobState& state);

@@ -59,11 +59,11 @@ enum class HeldFor : std::uint32_t {
   pause,    ///< between two tries
   failure_settled,
   start_settled,  ///< the row may run only once, or not twice at a time
-  slot,            ///< fewer such rows must be started and not ended
-  lease,           ///< it may still run at a process that was lost
+  slot,           ///< fewer such rows must be started and not ended
+  lease,          ///< it may still run at a process that was lost
   stopped_attempt,
   credit,          ///< spawned tasks are too far ahead of the record
-  save_settled,   ///< the save before the call, with its copies
+  save_settled,    ///< the save before the call, with its copies
   group,           ///< another member of its group is to be tried again
   settled_inputs,  ///< also the spawning of the row
   actors_turn,     ///< another call is before it, or its object is not there

@@ -144,7 +144,7 @@ class Ledger {
   /// number may be smaller than one before it, and is late then.
   std::deque<std::pair<std::uint64_t, TaskId>> freed_later_;
   std::uint64_t sent_ = 0, settled_ = 0;  ///< Outcomes
-  bool heard_ = false;                     ///< the cell has heard of this home, or will
+  bool heard_ = false;                    ///< the cell has heard of this home, or will
   bool pressing_ = false;
   Instant cut_left_;  ///< when the last cut left
   std::optional<message::Outcomes> said_last_;

@@ -214,7 +214,7 @@ void Home::Impl::answer(const Asker& asker, RowIndex row) {
     } else if (is_save(owner) && !recounting()) {
       // No task needs this state itself: the process that was to get a copy goes without, and an object comes
       // back from another one.
-      located.lost = Error{ErrorCode::output_lost, "what the job actor had saved is not there any more"};
+      located.lost = Error{ErrorCode::output_lost, "what the job actor had saved is lost"};
     } else if (asker.for_client && options.released_bytes_max && is(owner, flag::let_go)) {
       located.lost = released(row);
     } else {

@@ -27,7 +27,7 @@ enum class PlantedInHome : std::uint8_t {
   not_said_again,       ///< homes do not repeat to a new leader what the old one may not have recorded
   overlap_refused,      ///< homes take no Settled that repeats outcomes they know
   starts_forgotten,     ///< a new home does not know which tasks that may run only once were started
-  start_unsettled,     ///< a task that may run only once starts before that is recorded
+  start_unsettled,      ///< a task that may run only once starts before that is recorded
   checkpoint_of_other_inputs,  ///< an attempt starts from a state that was saved with other inputs
   gang_goes_on,                ///< a member that is to restart with a failed one is not stopped
   gang_waits_on,  ///< a member that waits for a failed one is not looked at again when that one may start

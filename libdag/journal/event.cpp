@@ -61,9 +61,7 @@ struct TextOf {
     }
     return text;
   }
-  std::string operator()(const event::Lent& lent) const {
-    return "dispatched to " + to_string(lent.runner);
-  }
+  std::string operator()(const event::Lent& lent) const { return "dispatched to " + to_string(lent.runner); }
   std::string operator()(const event::Returned& returned) const {
     return with_reason("returned", returned.why);
   }
@@ -182,14 +180,10 @@ struct TextOf {
 
 bool is_about_task(const EventWhat& what) {
   if (const auto* known = std::get_if<event::TasksKnown>(&what)) return !known->submitted;
-  return !std::holds_alternative<event::Member>(what) &&
-         !std::holds_alternative<event::HomeGiven>(what) &&
-         !std::holds_alternative<event::Recounted>(what) &&
-         !std::holds_alternative<event::Leads>(what) &&
-         !std::holds_alternative<event::JobBegan>(what) &&
-         !std::holds_alternative<event::JobOver>(what) &&
-         !std::holds_alternative<event::JobVerdict>(what) &&
-         !std::holds_alternative<event::Printed>(what);
+  return !std::holds_alternative<event::Member>(what) && !std::holds_alternative<event::HomeGiven>(what) &&
+         !std::holds_alternative<event::Recounted>(what) && !std::holds_alternative<event::Leads>(what) &&
+         !std::holds_alternative<event::JobBegan>(what) && !std::holds_alternative<event::JobOver>(what) &&
+         !std::holds_alternative<event::JobVerdict>(what) && !std::holds_alternative<event::Printed>(what);
 }
 
 bool is_log(const EventWhat& what) {

@@ -270,13 +270,12 @@ struct JobVerdict {
 
 /// Append only: the journal numbers the alternatives in this order.
 using EventWhat =
-    std::variant<event::Ready, event::Placed, event::Lent, event::Returned, event::Stolen,
-                 event::Started, event::Ended, event::Lost, event::Retried, event::Cancelled,
-                 event::Settled, event::OutputLost, event::Spawned, event::Member, event::Ran,
-                 event::Became, event::StartedOver, event::RolledBack, event::Restored,
-                 event::Crashed, event::HomeGiven, event::Recounted, event::TasksKnown,
-                 event::JobBegan, event::JobOver, event::FinishedTasks, event::GraphPart,
-                 event::Said, event::Printed, event::InputsCame, event::Saved, event::Leads,
+    std::variant<event::Ready, event::Placed, event::Lent, event::Returned, event::Stolen, event::Started,
+                 event::Ended, event::Lost, event::Retried, event::Cancelled, event::Settled,
+                 event::OutputLost, event::Spawned, event::Member, event::Ran, event::Became,
+                 event::StartedOver, event::RolledBack, event::Restored, event::Crashed, event::HomeGiven,
+                 event::Recounted, event::TasksKnown, event::JobBegan, event::JobOver, event::FinishedTasks,
+                 event::GraphPart, event::Said, event::Printed, event::InputsCame, event::Saved, event::Leads,
                  event::JobVerdict>;
 
 struct JournalEvent {

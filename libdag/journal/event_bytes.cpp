@@ -106,13 +106,13 @@ std::optional<JournalEvent> read_record(std::span<const std::byte> bytes) {
     std::memcpy(&common, reader.take(sizeof common).data(), sizeof common);
     if (common.form > finished_form) return std::nullopt;
     JournalEvent record{Instant{Duration(common.at_ns)},
-                  {ProcessId{common.process}},
-                  JobId{common.job},
-                  TaskId{common.task_origin, common.task_index},
-                  AttemptId{{common.attempt_term, common.attempt_count}, common.attempt_number},
-                  common.form == finished_form
-                      ? EventWhat(event::Ran{Outcome::finished, dag::decode<Duration>(reader)})
-                      : dag::decode<EventWhat>(reader)};
+                        {ProcessId{common.process}},
+                        JobId{common.job},
+                        TaskId{common.task_origin, common.task_index},
+                        AttemptId{{common.attempt_term, common.attempt_count}, common.attempt_number},
+                        common.form == finished_form
+                            ? EventWhat(event::Ran{Outcome::finished, dag::decode<Duration>(reader)})
+                            : dag::decode<EventWhat>(reader)};
     if (common.lane != no_lane) record.place.lane = common.lane;
     if (reader.at_end()) return record;
   } catch (const Failure&) {

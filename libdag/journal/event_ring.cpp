@@ -123,7 +123,7 @@ std::uint64_t EventRingReader::take(const std::function<void(std::span<const std
 }
 
 void EventRingReader::take(std::uint64_t written,
-                            const std::function<void(std::span<const std::byte>)>& visit) {
+                           const std::function<void(std::span<const std::byte>)>& visit) {
   std::vector<std::byte> copied;
   std::uint64_t needed = 0;  ///< by the record that comes next, where that is known
   while (read_ != written) {

@@ -47,7 +47,8 @@ T take(std::span<const std::byte> bytes) {
 }
 
 /// Its records, if it is whole.
-std::optional<std::vector<JournalEvent>> unpacked(const BlockBytes& block, std::span<const std::byte> packed) {
+std::optional<std::vector<JournalEvent>> unpacked(const BlockBytes& block,
+                                                  std::span<const std::byte> packed) {
   std::vector<std::byte> raw(block.raw_bytes);
   if (ZSTD_decompress(raw.data(), raw.size(), packed.data(), packed.size()) != raw.size())
     return std::nullopt;

@@ -39,8 +39,8 @@ struct PastTask {
   std::string name;  ///< empty: not in the journals
   std::optional<std::int64_t> ready_unix_ns, settled_unix_ns;
   std::optional<event::Settled> settled;  ///< none: not settled, or not in the journals
-  std::vector<PastStep> steps;               ///< in the order of time, as well as clocks agree
-  std::uint32_t charged = 0;                 ///< attempts that failed or crashed their process
+  std::vector<PastStep> steps;            ///< in the order of time, as well as clocks agree
+  std::uint32_t charged = 0;              ///< attempts that failed or crashed their process
 };
 
 /// Collects tasks from journal entries.

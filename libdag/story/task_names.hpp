@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "libdag/journal/graph_part.hpp"
 #include "libdag/journal/event.hpp"
+#include "libdag/journal/graph_part.hpp"
 
 namespace dag::detail {
 

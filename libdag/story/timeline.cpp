@@ -133,11 +133,9 @@ void limit(TimelineWindow& window, Duration span) {
 
 bool is_mark(const EventWhat& what) {
   return std::holds_alternative<event::Lost>(what) || std::holds_alternative<event::Retried>(what) ||
-         std::holds_alternative<event::Crashed>(what) ||
-         std::holds_alternative<event::OutputLost>(what) ||
+         std::holds_alternative<event::Crashed>(what) || std::holds_alternative<event::OutputLost>(what) ||
          std::holds_alternative<event::StartedOver>(what) ||
-         std::holds_alternative<event::RolledBack>(what) ||
-         std::holds_alternative<event::HomeGiven>(what) ||
+         std::holds_alternative<event::RolledBack>(what) || std::holds_alternative<event::HomeGiven>(what) ||
          std::holds_alternative<event::Member>(what) || std::holds_alternative<event::Leads>(what);
 }
 

@@ -76,7 +76,7 @@ EventRingReader EventRings::reader(std::size_t which) const {
 }
 
 Result<EventRings> EventRings::make(Files& files, const std::string& name, const JournalHead& head,
-                                      std::size_t count) {
+                                    std::size_t count) {
   const std::size_t size_bytes = page_bytes + count * ring_bytes(count);
   OwnedFile file = files.make(name);
   if (file) file = OwnedFile(::open(name.c_str(), O_RDWR | O_CLOEXEC));  // To be mapped, it must be readable.
@@ -113,8 +113,8 @@ Result<EventRings> EventRings::open(OwnedFile file) {
     return none;
   }
   return EventRings(std::move(file),
-                     {{ProcessId{page.process}, Incarnation{page.incarnation}}, page.clock_began_unix_ns},
-                     page.rings, {bytes + page_bytes, size_bytes - page_bytes});
+                    {{ProcessId{page.process}, Incarnation{page.incarnation}}, page.clock_began_unix_ns},
+                    page.rings, {bytes + page_bytes, size_bytes - page_bytes});
 }
 
 EventRings::EventRings(EventRings&& other) noexcept

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "libdag/base/owned_file.hpp"
-#include "libdag/journal/journal.hpp"
 #include "libdag/journal/event_ring.hpp"
+#include "libdag/journal/journal.hpp"
 #include "libdag/journal/sink.hpp"
 #include "nodes/disk/files.hpp"
 
@@ -33,7 +33,7 @@ class EventRings {
   /// Makes a new file, with all its bytes: touching a page that the disk has no room for would kill the
   /// process. Error (disk_full): there is no room.
   static Result<EventRings> make(Files& files, const std::string& name, const JournalHead& head,
-                                  std::size_t count);
+                                 std::size_t count);
   /// Opens a file that make() made. log_damaged: it is not one, or was cut.
   static Result<EventRings> open(OwnedFile file);
 

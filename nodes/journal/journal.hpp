@@ -22,8 +22,8 @@
 #include "libdag/journal/journal.hpp"
 #include "libdag/journal/sink.hpp"
 #include "nodes/disk/files.hpp"
-#include "nodes/journal/printed_output.hpp"
 #include "nodes/journal/event_rings.hpp"
+#include "nodes/journal/printed_output.hpp"
 
 namespace dag {
 

@@ -20,8 +20,7 @@ constexpr int passed_over_max = 16;
 
 /// Printed output belongs to no task.
 bool is_wanted_log(const JournalEvent& record, const TaskSelector& which) {
-  return is_log(record.what) &&
-         (which.takes_all() || !std::holds_alternative<event::Printed>(record.what));
+  return is_log(record.what) && (which.takes_all() || !std::holds_alternative<event::Printed>(record.what));
 }
 
 bool is_wanted(const JournalEvent& record, const client::AskJournal& ask) {

@@ -133,7 +133,7 @@ class Keeper {
   std::optional<JournalHome> journal_home_;        ///< without a data directory
   std::unique_ptr<Journal> journal_;               ///< with a directory of either kind
   std::unique_ptr<JournalReader> journal_reader_;  ///< likewise
-  std::optional<BothEventSinks> records_;         ///< likewise
+  std::optional<BothEventSinks> records_;          ///< likewise
   std::unique_ptr<Store> store_;                   ///< with a data directory
   /// The seat of its copies of records; a new one at each start, if they are in memory. 0: it has no seat.
   const std::uint64_t disk_;

@@ -52,8 +52,7 @@ void MemberStory::doubted(Life life, bool suspected) {
   constexpr const char* why = "it is silent";
   suspected ? logger_.info("{} is suspected: {}", to_string(life.process), why)
             : logger_.info("{} is heard again", to_string(life.process));
-  suspected ? say(life, event::MemberChange::suspected, why)
-            : say(life, event::MemberChange::trusted, "");
+  suspected ? say(life, event::MemberChange::suspected, why) : say(life, event::MemberChange::trusted, "");
 }
 
 void MemberStory::down(const MemberDown& member) {

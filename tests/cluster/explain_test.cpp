@@ -61,7 +61,7 @@ TEST_CASE("what hangs, what fails and what waits for either is told by one comma
   wait_for(nodes, "job1/flaky",
            [](const json& now) { return !now["tasks"].empty() && now["tasks"][0]["failures"] == 1; });
   const std::string fails = said(nodes, {"explain", "job1/flaky"});
-  CHECK_THAT(fails, Catch::Contains("flaky (8): waits for its next try, in ") &&
+  CHECK_THAT(fails, Catch::Contains("flaky (8): waits for its next attempt, in ") &&
                         Catch::Contains("failed once so far") &&
                         Catch::Contains("the last failure: the price service does not answer"));
 

@@ -8,9 +8,10 @@
 namespace dag::test {
 
 /// For each task the places of its predecessors; all tasks have one name.
-inline std::vector<JournalEvent> graph_records(JobId job, const std::vector<std::vector<std::uint32_t>>& graph,
-                                         TaskId first = {}, std::optional<TaskId> parent = {},
-                                         const std::string& name = "t") {
+inline std::vector<JournalEvent> graph_records(JobId job,
+                                               const std::vector<std::vector<std::uint32_t>>& graph,
+                                               TaskId first = {}, std::optional<TaskId> parent = {},
+                                               const std::string& name = "t") {
   std::vector<JournalEvent> records;
   GraphPartWriter writer(first, [&](TaskId from, event::GraphPart part) {
     part.parent = parent;

@@ -322,7 +322,7 @@ static TaskExplained task_explained() {
   task.name = "train";
   task.state = RowState::held;
   task.attempt = attempt(9);
-  task.why = "waits for its next try, in 2s";
+  task.why = "waits for its next attempt, in 2s";
   task.failures = 3;
   task.waits_for = {{0, 5}, {0, 7}};
   task.waits_for_all = 20;

@@ -23,7 +23,7 @@ class ChangingLoads final : public HomePlacement {
     return placer_.wants_to_place(name, policy, inputs_here);
   }
   std::vector<event::Candidate> consider(const AttemptToPlace& attempt, const std::vector<Life>& lives,
-                                            Life self) override {
+                                         Life self) override {
     return placer_.consider(attempt, lives, self);
   }
   void ran(const std::string& name, Duration, bool bound) override {

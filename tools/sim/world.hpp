@@ -131,8 +131,7 @@ class TraceSink final : public EventSink {
   void record(const JournalEvent& record) override {
     ++count;
     if (gangs) gangs->record(record);
-    if (std::holds_alternative<event::StartedOver>(record.what))
-      started_over[record.task] = record.attempt;
+    if (std::holds_alternative<event::StartedOver>(record.what)) started_over[record.task] = record.attempt;
     if (std::holds_alternative<event::Lost>(record.what) ||
         std::holds_alternative<event::Returned>(record.what))
       given_up.push_back({record.task, record.attempt});

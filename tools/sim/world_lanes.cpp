@@ -443,8 +443,8 @@ void World::begin_attempt(Process& process, const Work& work) {
     // A run again has no more tries to fail; it succeeded once.
     const std::uint32_t attempt_number = attempt.stands_for ? 1000 : attempt.attempt_number;
     *run =
-        run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, attempt_number, views, self,
-                   attempt.predicates, options_.varying && attempt.call == detail::CallKind::ordinary);
+        run_kernel(program_, attempt.task, attempt.id, attempt.code, attempt.returns, attempt_number, views,
+                   self, attempt.predicates, options_.varying && attempt.call == detail::CallKind::ordinary);
   }
   if (made != nullptr) {
     process.actors[attempt.actor] = {attempt.generation, std::shared_ptr<void>(made, [](void* object) {

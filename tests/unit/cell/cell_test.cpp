@@ -572,8 +572,7 @@ TEST_CASE("a settled task is recorded with its name, also one whose parent is se
   job.say(outcomes);
   std::map<TaskId, std::string> names;
   for (const JournalEvent& record : job.records.records()) {
-    if (const auto* settled = std::get_if<event::Settled>(&record.what))
-      names[record.task] = settled->name;
+    if (const auto* settled = std::get_if<event::Settled>(&record.what)) names[record.task] = settled->name;
   }
   CHECK(names == std::map<TaskId, std::string>{{{0, 0}, "a"}, {{1, 256}, "part"}});
 }

@@ -86,7 +86,7 @@ TEST_CASE("tasks are written as a name, a number, or numbers, of one name too; a
 
 TEST_CASE("what a task waits for in the end is found over many others, in all processes") {
   Job job;
-  job.add(0, RowState::held).why = "waits for its next try";
+  job.add(0, RowState::held).why = "waits for its next attempt";
   job.add(1, RowState::lent).why = "runs at n1/w1";
   job.add(2, RowState::ended);
   for (std::uint32_t i = 10; i < 60; ++i) job.add(i, RowState::waiting, {i == 10 ? 0 : i - 1});

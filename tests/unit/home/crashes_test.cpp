@@ -63,8 +63,8 @@ TEST_CASE(
   CHECK(job.outcome(made.poison) == Outcome::failed);
   const Error& error = *job.settled.at(made.poison).record.error;
   CHECK(error.code == ErrorCode::process_crashed);
-  CHECK(error.what == "task 'poison' (1) took its process down with it" +
-                          std::string(attempts > 1 ? " 3 times" : "") + ": signal 11");
+  CHECK(error.what == "task 'poison' (1) crashed its process" + std::string(attempts > 1 ? " 3 times" : "") +
+                          ": signal 11");
   CHECK(job.outcome(made.after) == Outcome::cancelled);
   CHECK(job.outcome(made.beside) == Outcome::finished);  // The task has only one try.
   CHECK(job.runs("before") <= 1 + attempts);
@@ -90,7 +90,7 @@ TEST_CASE("a crash and a failure are tries alike, and the kernel is told which o
   REQUIRE(job.troubles.size() == 2);
   CHECK(job.troubles[0].kind == Troubled::Kind::crash);
   CHECK(job.troubles[0].number == 1);
-  CHECK_THAT(job.troubles[0].text, Catch::StartsWith("attempt 1 took its process down: "));
+  CHECK_THAT(job.troubles[0].text, Catch::StartsWith("attempt 1 crashed its process: "));
   CHECK(job.troubles[1].kind == Troubled::Kind::retry);
   CHECK(job.troubles[1].number == 2);
 }
@@ -121,7 +121,7 @@ TEST_CASE("a pause lies between a crash and the next try") {
   job.paused.clear();
   job.settle_down();
   CHECK(job.runs("poison") == 0);
-  CHECK(job.home(0).explain(made.poison) == "waits for its next try");
+  CHECK(job.home(0).explain(made.poison) == "waits for its next attempt");
   job.run();
   CHECK(job.runs("poison") == 1);
   CHECK(job.outcome(made.poison) == Outcome::finished);
@@ -306,7 +306,7 @@ TEST_CASE("where nobody starts another process, a task that took two down is tri
   job.run();
   REQUIRE(job.outcome(made.poison) == Outcome::failed);
   CHECK(job.settled.at(made.poison).record.error->what ==
-        "task 'poison' (1) took its process down with it 2 times: signal 11");
+        "task 'poison' (1) crashed its process 2 times: signal 11");
   CHECK(job.cell().state().lives.size() == 3);
   CHECK(job.outcome(made.beside) == Outcome::finished);
 }
@@ -335,10 +335,9 @@ TEST_CASE("the last process is not given what took the others down, and is not d
     REQUIRE(job.outcome(made.poison) == Outcome::failed);
     const Error error = *job.settled.at(made.poison).record.error;
     CHECK(error.code == ErrorCode::process_crashed);
-    CHECK(
-        error.what ==
-        "task 'poison' (1) took its process down with it, and is not tried in the last one, where the client "
-        "is");
+    CHECK(error.what ==
+          "task 'poison' (1) crashed its process, and is not tried in the last one, where the client "
+          "is");
     CHECK_THAT(error.hint, Catch::Contains("--isolate"));
     CHECK(error.cause == "signal 11");
   }
@@ -401,7 +400,7 @@ TEST_CASE("no task is tried again before its failure is recorded") {
   job.settle_down();
   while (job.wait()) job.settle_down();  // Its pause is over, and nothing else will happen.
   CHECK(job.runs("poison") == 1);
-  CHECK(job.home(0).explain(made.poison) == "waits until its failure is recorded");
+  CHECK(job.home(0).explain(made.poison) == "waits until its failure is settled");
   job.release_held();
   job.run();
   CHECK(job.runs("poison") == 2);

@@ -61,7 +61,7 @@ TEST_CASE("readers do not wait for a digest, the record does") {
   job.settle_down();
   CHECK(job.runs("b") == 1);
   CHECK(job.outcome(tasks.a) == Outcome::none);
-  CHECK(job.home(0).explain(tasks.a) == "finished, waits until its digest is taken");
+  CHECK(job.home(0).explain(tasks.a) == "finished, waits for its digest");
   job.hold_digests = false;
   job.run();
   CHECK(job.settled.at(tasks.a).record.digest == digest_of(detail::to_blob(value_of("a"))));

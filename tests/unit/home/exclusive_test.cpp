@@ -68,8 +68,7 @@ TEST_CASE("an exclusive task that was lost starts again when the lease of its pr
   job.die(2);
   job.settle_down();
   CHECK_FALSE(job.waits_at("alone"));
-  CHECK(job.home(0).explain(made.alone) ==
-        "may still run at a process that was lost, until its lease is over");
+  CHECK(job.home(0).explain(made.alone) == "waits until the lease of a lost process has expired");
   job.paused.clear();
   job.run();
   CHECK(job.now - lost >= reissue_after(exclusive_lease));

@@ -43,7 +43,7 @@ TEST_CASE("what failed says how often, with what, and when it is tried again; wh
   REQUIRE(found.tasks.size() == 3);
   CHECK(found.tasks[0].task == a);  // Held rows come first, ended ones last.
   CHECK(found.tasks[2].task == c);
-  CHECK_THAT(of(found, a).why, Catch::StartsWith("waits for its next try, in "));
+  CHECK_THAT(of(found, a).why, Catch::StartsWith("waits for its next attempt, in "));
   CHECK(of(found, a).failures == 1);
   REQUIRE(of(found, a).error);
   CHECK(of(found, b).waits_for == std::vector<TaskId>{a});
@@ -125,7 +125,7 @@ TEST_CASE("whatever has not ended has a reason, and when the reason goes, so doe
         for (const TaskId before : one.waits_for) CHECK(open.contains(before));
       } else if (one.state == RowState::held) {
         any_root = true;
-        CHECK_THAT(one.why, Catch::StartsWith("waits for its next try, in "));
+        CHECK_THAT(one.why, Catch::StartsWith("waits for its next attempt, in "));
       }
     }
     CHECK((open.empty() || any_root));
@@ -234,8 +234,7 @@ TEST_CASE("a call waits for the one before it, or for its job actor") {
   job.paused = {"A", "second"};
   job.die(2);
   job.settle_down();
-  CHECK(of(explained(job), second).why ==
-        "waits until its job actor has the state again that calls before it left" + lives_at(job.life(0)));
+  CHECK(of(explained(job), second).why == "waits until its job actor is restored" + lives_at(job.life(0)));
 }
 
 TEST_CASE("a task that became one that it spawned waits for that one, and runs no more") {
@@ -270,15 +269,15 @@ TEST_CASE(
   };
   one.tell(one.ended(one.a, first, 1, 5));
   one.tell(one.ended(one.b, first, 2, 6));
-  CHECK(why() == "has effects: waits until its inputs are recorded");
+  CHECK(why() == "has effects: waits until its inputs are settled");
   one.tell(one.not_ended(one.a, {1, 1}, 3));
   CHECK(why() == "waits for task 'a' (0)");
   one.tell(one.ended(one.a, second, 4, 5));
-  CHECK(why() == "has effects: waits until its inputs are recorded");
+  CHECK(why() == "has effects: waits until its inputs are settled");
   one.tell(one.settled(one.a, second, 5));
-  CHECK(why() == "has effects: waits until its inputs are recorded");
+  CHECK(why() == "has effects: waits until its inputs are settled");
   one.tell(one.settled(one.b, first, 6));
-  CHECK(why() == "waits until that it starts is recorded");
+  CHECK(why() == "waits until its start is settled");
   CHECK(one.starts() == 0);
   one.tell(one.heard(2));
   CHECK(one.starts() == 1);

@@ -56,10 +56,9 @@ TEST_CASE("a strategy says which members are stopped, and none of them starts be
   job.paused = {"a", "c", "d"};
   job.settle_down();
   CHECK(running(job) == row.goes_on);
-  CHECK(job.home(0).explain(gang.b) == "waits for its next try");
+  CHECK(job.home(0).explain(gang.b) == "waits for its next attempt");
   if (row.goes_on.find('c') == std::string::npos) {
-    CHECK(job.home(0).explain(gang.c) ==
-          "waits for another member of its group 'workers', which is to be tried again");
+    CHECK(job.home(0).explain(gang.c) == "waits for another member of its group 'workers', which is retried");
   }
   job.paused = everybody;
   job.run_until([&] { return running(job) == "abcd"; });
@@ -94,7 +93,7 @@ TEST_CASE("a member that was stopped starts again when its kernel has returned, 
   job.settle_down();
   job.paused = everybody;
   job.run_until([&] { return running(job) == "abd"; });
-  CHECK(job.home(0).explain(gang.c) == "waits until its last attempt, which was told to stop, has ended");
+  CHECK(job.home(0).explain(gang.c) == "waits until its stopped attempt has ended");
   const Instant all_but_one_run = job.now;
   if (effects == Effects::pure) {
     job.run_until([&] { return running(job) == "abcd"; });
@@ -153,7 +152,8 @@ TEST_CASE("a member lost with its process starts again with the others, and nobo
   CHECK(attempt(job, gang.a) == (strategy == Strategy::one_for_all ? 3 : 1));
   CHECK(attempt(job, gang.b) == 3);
   CHECK(attempt(job, gang.c) == (strategy == Strategy::one_for_one ? 1 : 3));
-  for (const LocalJob::Ran& ran : job.ran) CHECK(ran.attempt_number == (ran.name == "b" ? ran.id.number - 1 : 1));
+  for (const LocalJob::Ran& ran : job.ran)
+    CHECK(ran.attempt_number == (ran.name == "b" ? ran.id.number - 1 : 1));
 }
 
 TEST_CASE("members that are lost together start together") {
@@ -290,7 +290,7 @@ TEST_CASE("members start from recorded inputs only, also from those of another s
   CHECK(job.runs("before") == 1);
   CHECK(job.runs("b") == 1);
   CHECK(job.runs("a") == 0);
-  CHECK(job.home(1).explain(gang.a) == "is in the group 'workers': waits until its inputs are recorded");
+  CHECK(job.home(1).explain(gang.a) == "is in the group 'workers': waits until its inputs are settled");
   job.release_held();
   job.run();
   CHECK(job.outcome(gang.a) == Outcome::finished);

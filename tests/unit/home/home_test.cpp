@@ -63,7 +63,7 @@ TEST_CASE("a task fails some times and then returns: it is told which try it is,
   LocalJob job(graph.builder.sealed(), script.kernel(), one(both()));
   job.settle_down();
   REQUIRE(job.ran.size() == 1);
-  CHECK(job.home(0).explain(a) == "waits for its next try");
+  CHECK(job.home(0).explain(a) == "waits for its next attempt");
   REQUIRE(job.home(0).wake_at());
   CHECK(*job.home(0).wake_at() > Instant{});
   job.run();
@@ -258,7 +258,7 @@ TEST_CASE("effects start only from what is recorded; pure tasks run ahead") {
   job.settle_down();
   CHECK(job.runs("pure") == 1);
   CHECK(job.runs("effect") == 0);
-  CHECK(job.home(0).explain(effect) == "has effects: waits until its inputs are recorded");
+  CHECK(job.home(0).explain(effect) == "has effects: waits until its inputs are settled");
   job.release_held();
   job.run();
   CHECK(job.runs("effect") == 1);

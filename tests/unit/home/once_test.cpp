@@ -41,7 +41,7 @@ TEST_CASE("what may run only once does when that is recorded, and from settled i
   job.settle_down();
   CHECK(job.runs("before") == 1);
   CHECK(job.runs("once") == 0);
-  CHECK(job.home(0).explain(made.once) == "has effects: waits until its inputs are recorded");
+  CHECK(job.home(0).explain(made.once) == "has effects: waits until its inputs are settled");
   // Its predecessors are recorded, its start is not.
   job.release_held();
   job.hold = [&](const LocalJob::Mail& mail) {
@@ -50,7 +50,7 @@ TEST_CASE("what may run only once does when that is recorded, and from settled i
   };
   job.settle_down();
   CHECK(job.runs("once") == 0);
-  CHECK(job.home(0).explain(made.once) == "waits until that it starts is recorded");
+  CHECK(job.home(0).explain(made.once) == "waits until its start is settled");
   job.release_held();
   job.run();
   CHECK(job.runs("once") == 1);

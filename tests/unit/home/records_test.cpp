@@ -161,8 +161,7 @@ TEST_CASE("lending, a death, a new home and its count are recorded") {
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"b"};
   job.run_until([&] { return job.waits_at("b").has_value(); });
-  CHECK(recorded.of<event::HomeGiven>() ==
-        std::vector<event::HomeGiven>{{0, job.life(1), Epoch{1, 1}}});
+  CHECK(recorded.of<event::HomeGiven>() == std::vector<event::HomeGiven>{{0, job.life(1), Epoch{1, 1}}});
   CHECK(recorded.of<event::Lent>(b) == std::vector<event::Lent>{{ProcessId{2}}});
   CHECK(recorded.of<event::Ran>(a).size() == 1);
   job.die(1);

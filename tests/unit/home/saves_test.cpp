@@ -125,7 +125,7 @@ TEST_CASE("what is behind a save that the graph asks for waits until that is rec
   CHECK(job.runs("save B") == 1);
   CHECK(job.runs("a") == 1);
   CHECK(job.home(0).explain(training.second_a()) ==
-        "waits until the save before it is recorded and has its copies");
+        "waits until the save before it is settled and has its copies");
   job.release_held();
   job.run();
   CHECK(job.runs("a") == 3);

@@ -289,7 +289,7 @@ TEST_CASE("a void attempt that takes its process down leaves no try for the one 
   REQUIRE(one.records_sent() == 1);
   const OutcomeRecord& said = one.sent.back().records.at(0);
   CHECK(said.outcome == Outcome::failed);
-  CHECK(said.error->what == "task 'c' (2) took its process down with it: signal 11");
+  CHECK(said.error->what == "task 'c' (2) crashed its process: signal 11");
   CHECK(one.starts() == 2);
 }
 

@@ -163,8 +163,7 @@ TEST_CASE("a writer that writes what cannot be ends the reading, and nothing els
       const auto garbage = static_cast<std::uint32_t>(random.next());
       std::memcpy(memory.bytes().data() + sizeof(EventRingHead) + at / 4 * 4, &garbage, sizeof garbage);
     }
-    if (random.chance(0.3))
-      reinterpret_cast<EventRingHead*>(memory.bytes().data())->written += random.next();
+    if (random.chance(0.3)) reinterpret_cast<EventRingHead*>(memory.bytes().data())->written += random.next();
     for (int times = 0; times < 2; ++times) {
       (void)reader.take([&](std::span<const std::byte> bytes) {
         REQUIRE(bytes.size() <= memory.bytes().size());

@@ -30,10 +30,10 @@ TEST_CASE("each kind of record has its line") {
   const auto row = GENERATE(
       Row{event::Ready{}, "ready"}, Row{event::Placed{ProcessId{1}, "short"}, "placed on n1 by short"},
       Row{event::Placed{ProcessId{2},
-                           "earliest finish",
-                           {{ProcessId{1}, 20ms, 0s, 1500us},
-                            {ProcessId{2}, 0s, 3ms, 1500us},
-                            {ProcessId{3}, {}, {}, {}, "has no gpu"}}},
+                        "earliest finish",
+                        {{ProcessId{1}, 20ms, 0s, 1500us},
+                         {ProcessId{2}, 0s, 3ms, 1500us},
+                         {ProcessId{3}, {}, {}, {}, "has no gpu"}}},
           "placed on n2 by earliest finish; n1 wait 20 ms, transfer 0 s, run 1.5 ms; n2 wait 0 s, transfer 3 "
           "ms, run "
           "1.5 ms; n3 has no gpu"},
@@ -44,8 +44,8 @@ TEST_CASE("each kind of record has its line") {
       Row{event::Ended{Outcome::failed, 15ns, "threw:\nbad"}, "ended: failed in 15 ns: threw:\\nbad"},
       Row{event::Lost{"n2.1 died"}, "lost: n2.1 died"},
       Row{event::Retried{100ms, true}, "retried after 100 ms"},
-      Row{event::Retried{0s, false}, "retried after 0 s, not charged"},
-      Row{event::Cancelled{}, "cancelled"}, Row{event::Settled{}, "settled: finished"},
+      Row{event::Retried{0s, false}, "retried after 0 s, not charged"}, Row{event::Cancelled{}, "cancelled"},
+      Row{event::Settled{}, "settled: finished"},
       Row{event::Settled{Outcome::failed, "B", 3, Error{ErrorCode::task_failed, "threw"}, 2s},
           "settled: failed, 3 tries, 2 s after its deadline: threw"},
       Row{event::Ran{Outcome::failed, 1ms, "threw"}, "failed in 1 ms: threw"},
@@ -56,8 +56,7 @@ TEST_CASE("each kind of record has its line") {
       Row{event::Crashed{2, "signal 11"}, "crashed its process (2 times so far): signal 11"},
       Row{event::TasksKnown{false, {{"part", 4}, {"sum", 1}}}, "spawned: 4 part 1 sum"},
       Row{event::Saved{2048, 0}, "saved 2048 bytes"},
-      Row{event::Saved{0, 3}, "save 3 of its group is complete"},
-      Row{event::OutputLost{1}, "output 1 lost"},
+      Row{event::Saved{0, 3}, "save 3 of its group is complete"}, Row{event::OutputLost{1}, "output 1 lost"},
       Row{event::Spawned{TaskId{0, 3}, AttemptId{{1, 0}, 1}}, "spawned by 3#1.0.1"});
   CHECK(to_string(record_of(row.what)) == "0.012345678 job7/41#1.0.2 n1/l0 " + row.text);
 }

@@ -86,8 +86,9 @@ struct Seen {
 };
 Seen seen_in(std::span<const std::byte> file) {
   Seen seen;
-  seen.read =
-      read_journal(file, [&](const JournalEvent& record) { seen.records.push_back(record); }).value_or_throw();
+  seen.read = read_journal(file, [&](const JournalEvent& record) {
+                seen.records.push_back(record);
+              }).value_or_throw();
   CHECK(seen.read.records == seen.records.size());
   return seen;
 }
@@ -113,7 +114,8 @@ TEST_CASE("a journal is read that was once written") {
     const auto file = journal_of({one_of_each()});
     std::ofstream(name, std::ios::binary).write(reinterpret_cast<const char*>(file.data()), std::ssize(file));
   }
-  INFO(name << ": where JournalEvent has changed, head_magic changes with it, and DAG_BLESS=1 writes a new file");
+  INFO(name
+       << ": where JournalEvent has changed, head_magic changes with it, and DAG_BLESS=1 writes a new file");
   std::ifstream in(name, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   CHECK(seen_in(std::as_bytes(std::span(text))).records == one_of_each());

@@ -23,10 +23,9 @@ JournalEvent at(Duration when, JobId job, EventWhat what) {
 TEST_CASE("a job has begun at one node and is over at another; one that nobody saw end is not over") {
   const test::TemporaryDirectory directory;
   const Error stopped{ErrorCode::memory_exhausted, "no memory is left"};
-  test::write_journal(
-      directory.path() / "n0/journal/journal-1", 0,
-      {at(1s, {7}, event::JobBegan{"train", 40}), at(2s, {8}, event::JobBegan{"eval", 3}),
-       at(9s, {6}, event::JobOver{5, 0, 0, 0, stopped})});
+  test::write_journal(directory.path() / "n0/journal/journal-1", 0,
+                      {at(1s, {7}, event::JobBegan{"train", 40}), at(2s, {8}, event::JobBegan{"eval", 3}),
+                       at(9s, {6}, event::JobOver{5, 0, 0, 0, stopped})});
   test::write_journal(directory.path() / "n1/journal/journal-1", 1,
                       {at(1500ms, {7}, event::JobBegan{"train", 40}),  // Repeated by its leader then.
                        at(4s, {7}, event::JobOver{39, 1, 0, 0, {}})});
@@ -63,10 +62,9 @@ TEST_CASE("tolerated failures do not fail a job, and a cancelled job is cancelle
 
 TEST_CASE("a number that is given again is another job") {
   const test::TemporaryDirectory directory;
-  test::write_journal(
-      directory.path() / "journal-1", 0,
-      {at(1s, {7}, event::JobBegan{"old", 1}), at(2s, {7}, event::JobOver{1, 0, 0, 0, {}}),
-       at(3s, {7}, event::JobBegan{"new", 2}), at(4s, {7}, event::JobOver{2, 0, 0, 0, {}})});
+  test::write_journal(directory.path() / "journal-1", 0,
+                      {at(1s, {7}, event::JobBegan{"old", 1}), at(2s, {7}, event::JobOver{1, 0, 0, 0, {}}),
+                       at(3s, {7}, event::JobBegan{"new", 2}), at(4s, {7}, event::JobOver{2, 0, 0, 0, {}})});
   JournalView view({directory.path().string()});
   const std::vector<PastJob> jobs = read_history(view);
   REQUIRE(jobs.size() == 2);

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Its clock began so many seconds after 1970.
-void write(const fs::path& file, std::uint32_t node, std::int64_t began_s, const std::vector<JournalEvent>& records,
-           std::uint64_t dropped = 0) {
+void write(const fs::path& file, std::uint32_t node, std::int64_t began_s,
+           const std::vector<JournalEvent>& records, std::uint64_t dropped = 0) {
   fs::create_directories(file.parent_path());
   JournalWriter writer;
   for (const JournalEvent& record : records) writer.add(record);
@@ -77,7 +77,8 @@ TEST_CASE("lines are found by the names of their tasks, which the graph says, an
   // Names of another job are none of ours.
   std::vector<JournalEvent> records = test::graph_records({8}, {{}, {}}, {}, {}, "train");
   for (JournalEvent& record : test::graph_records({7}, {{}, {}}, {}, {}, "load")) records.push_back(record);
-  for (JournalEvent& record : test::graph_records({7}, {{}, {}}, {0, 2}, {}, "train")) records.push_back(record);
+  for (JournalEvent& record : test::graph_records({7}, {{}, {}}, {0, 2}, {}, "train"))
+    records.push_back(record);
   for (std::uint32_t task = 0; task < 4; ++task) records.push_back(at(1s, {0, task}, event::Started{}));
   records.push_back(at(2s, {0, 3}, event::Settled{Outcome::failed, "train"}));
   write(directory.path() / "journal/journal-1", 0, 100, records);

@@ -20,7 +20,7 @@ namespace {
 constexpr JobId job{7};
 
 JournalEvent ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
-           Outcome outcome = Outcome::finished) {
+                 Outcome outcome = Outcome::finished) {
   return {Instant{end}, {{process}, lane}, job, {0, task}, {{1, 1}, 1}, event::Ran{outcome, span, {}}};
 }
 JournalEvent settled(std::uint32_t task, std::string name, Outcome outcome = Outcome::finished) {

@@ -19,7 +19,7 @@ namespace {
 constexpr JobId job{7};
 
 JournalEvent ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
-           JobId of = job) {
+                 JobId of = job) {
   return {Instant{end}, {{process}, lane}, of,
           {0, task},    {{1, 1}, 1},       event::Ran{Outcome::finished, span, {}}};
 }
@@ -98,7 +98,8 @@ TEST_CASE("columns of any window hold together what the runs in it took") {
     runs[lane].emplace_back(at[lane] - span, at[lane]);
     records.push_back(ran(at[lane], 9, lane, task, span));
   }
-  std::sort(records.begin(), records.end(), [](const JournalEvent& a, const JournalEvent& b) { return a.at < b.at; });
+  std::sort(records.begin(), records.end(),
+            [](const JournalEvent& a, const JournalEvent& b) { return a.at < b.at; });
   for (std::uint32_t task = 0; task < 3000; ++task)
     records.push_back(settled(10h, task, "name" + std::to_string(task % 400)));
   const Journal journal(records);

@@ -25,7 +25,7 @@ namespace {
 constexpr JobId job{7};
 
 JournalEvent ran(Duration end, std::uint32_t process, std::uint32_t lane, std::uint32_t task, Duration span,
-           std::string error = {}, JobId of = job) {
+                 std::string error = {}, JobId of = job) {
   const Outcome outcome = error.empty() ? Outcome::finished : Outcome::failed;
   return {Instant{end}, {{process}, lane}, of,
           {0, task},    {{1, 1}, 1},       event::Ran{outcome, span, std::move(error)}};
@@ -99,7 +99,8 @@ TEST_CASE("what seems to begin before what it waited for ended has its arrow wit
   const test::TemporaryDirectory directory;
   std::vector<JournalEvent> records = test::graph_records(job, {{}, {0}, {0}});
   // Both begin 300 ns before the first one's end: one in the same process, and one in another.
-  for (const JournalEvent& one : {ran(5us, 9, 0, 0, 5us), ran(8us, 9, 1, 1, 3300ns), ran(9us, 8, 0, 2, 4300ns)})
+  for (const JournalEvent& one :
+       {ran(5us, 9, 0, 0, 5us), ran(8us, 9, 1, 1, 3300ns), ran(9us, 8, 0, 2, 4300ns)})
     records.push_back(one);
   test::write_journal(directory.path() / "journal/journal-1", 0, records);
   std::ostringstream out;
@@ -120,7 +121,7 @@ TEST_CASE("arrows lead from what a task waited for to it, within the slices") {
   std::vector<JournalEvent> records = test::graph_records(job, {{}, {0}, {0, 1}, {2}});
   // The last one's predecessor ran again, after it.
   for (const JournalEvent& one : {ran(5us, 9, 0, 0, 5us), ran(9us, 9, 1, 1, 3us), ran(12us, 9, 0, 2, 2us),
-                            ran(20us, 9, 1, 3, 4us), ran(30us, 9, 0, 2, 2us)})
+                                  ran(20us, 9, 1, 3, 4us), ran(30us, 9, 0, 2, 2us)})
     records.push_back(one);
   test::write_journal(directory.path() / "journal/journal-1", 0, records);
   std::ostringstream out;

@@ -98,7 +98,8 @@ TEST_CASE("every nanosecond between a task's being known and its beginning has o
       }
     }
     JobTimes times;
-    for (JournalEvent& record : test::graph_records(job, before)) times.add({1000 * second, {}, std::move(record)});
+    for (JournalEvent& record : test::graph_records(job, before))
+      times.add({1000 * second, {}, std::move(record)});
     times.add(entry(0s, 0, event::JobBegan{"j", tasks}));
     std::vector<Duration> free(lanes), ended(tasks);
     Duration waited{0}, busy{0}, first{std::chrono::hours(1)}, last{0};
@@ -108,8 +109,7 @@ TEST_CASE("every nanosecond between a task's being known and its beginning has o
         at = std::max(at, ended[other] + Duration(random.below(50)));
       const auto lane = static_cast<std::uint32_t>(random.below(lanes));
       at = std::max(at, free[lane]);
-      if (random.below(4) == 0)
-        times.add(entry(at, task, event::InputsCame{1, Duration(random.below(100))}));
+      if (random.below(4) == 0) times.add(entry(at, task, event::InputsCame{1, Duration(random.below(100))}));
       waited += at;
       const Duration ran(1 + random.below(100));
       ended[task] = free[lane] = at + ran;

@@ -61,7 +61,7 @@ TEST_CASE("an answer says what was asked for, and no more") {
   const NodeInfo node{known.life, known.state, known.endpoint,         known.load,
                       3,          4710,        {"n1 is draining", ""}, HeardOf{Duration(7), Duration(5)}};
   TaskExplained task;
-  task.why = "waits for its next try";
+  task.why = "waits for its next attempt";
   const ProcessExplained process{{{3}, {1}}, {task, task},     {1, 0, 2, 0, 0, 7}, {task}, {}, 4,
                                  9,          {{"load", 2, 10}}};
   const auto full = client_side(client::Answer{9,

@@ -14,12 +14,8 @@ using namespace dag::test;
 namespace {
 
 JournalEvent settled(JobId job, std::uint32_t task) {
-  return {Instant{Duration(task)},
-          {{3}},
-          job,
-          {0, task},
-          {{1, 1}, 1},
-          event::Settled{Outcome::finished, "step"}};
+  return {
+      Instant{Duration(task)}, {{3}}, job, {0, task}, {{1, 1}, 1}, event::Settled{Outcome::finished, "step"}};
 }
 std::vector<JournalEvent> records_in(const JournalPage& page) {
   std::vector<JournalEvent> records;

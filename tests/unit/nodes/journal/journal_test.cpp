@@ -19,12 +19,8 @@ namespace {
 constexpr Life self{{3}, {7}};
 
 JournalEvent settled(std::uint32_t task) {
-  return {Instant{Duration(task)},
-          {{3}},
-          {7},
-          {0, task},
-          {{1, 1}, 1},
-          event::Settled{Outcome::finished, "step"}};
+  return {
+      Instant{Duration(task)}, {{3}}, {7}, {0, task}, {{1, 1}, 1}, event::Settled{Outcome::finished, "step"}};
 }
 
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& directory) {
