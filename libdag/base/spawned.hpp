@@ -1,7 +1,7 @@
 #pragma once
 // Limits and numbers of spawned tasks.
 //
-// A home gives no number twice, and does not know the numbers of earlier homes that were not recorded. So
+// A home gives no number twice, and does not know the numbers of earlier homes that were not settled. So
 // each epoch of a shard has its own block of numbers, larger than a job may be. An origin has room for 256
 // blocks; later homes number in the shard's next origin. The origins of a shard ascend, so a task that was
 // numbered later is greater.

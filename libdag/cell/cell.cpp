@@ -309,7 +309,7 @@ void Cell::tell_client(ClientId client, const Entry& entry) {
   effects_.emplace_back(std::move(tell));
 }
 
-/// As the present homes have said, and not recorded yet.
+/// As the present homes have said, and not settled yet.
 std::uint64_t Cell::rows_open() const {
   std::uint64_t open = 0;
   for (std::uint32_t shard = 0; shard < streams_.size(); ++shard)

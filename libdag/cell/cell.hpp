@@ -51,9 +51,9 @@ enum class PlantedInCell : std::uint8_t {
   nothing,
   leader_silent,          ///< a new leader does not repeat what the former one may have left unsaid
   dead_come_back,         ///< a life that the cell found dead is taken again
-  snapshot_forgets_said,  ///< a snapshot lacks reports that are not recorded yet
+  snapshot_forgets_said,  ///< a snapshot lacks reports that are not settled yet
   snapshot_forgets_dead,  ///< a snapshot lacks the dead
-  cut_not_closed,         ///< outcomes are recorded before their predecessors
+  cut_not_closed,         ///< outcomes are settled before their predecessors
   // Only check_invariants sees these.
   settled_tries_kept,  ///< the cell remembers tries and starts of tasks that are settled
 };
@@ -186,7 +186,7 @@ class Cell : private SettledOutcomes {
   void give_orphans(Instant now);
   void give(std::uint32_t shard, Instant now);
   message::Assign assignment(std::uint32_t shard) const;
-  /// Visits the recorded outcomes of a shard with their homes, in the order of settling. A task that was
+  /// Visits the settled outcomes of a shard with their homes, in the order of settling. A task that was
   /// fixed before it ended is visited twice: as it grew, and as it ended.
   template <class Visit>
   void each_settled(std::uint32_t shard, Visit&& visit) const {

@@ -113,7 +113,7 @@ message::Assign Cell::assignment(std::uint32_t shard) const {
   assign.shard = shard;
   assign.epoch = state_.homes[shard].epoch;
   assign.asked = state_.lives;
-  // Includes all that the shard's rows rest on; recorded outcomes rest on recorded ones only.
+  // Includes all that the shard's rows rest on; settled outcomes rest on settled ones only.
   std::vector<std::uint64_t> around(followed_.size());
   plan_->graph->each_edge([&](const detail::Edge& edge, std::uint32_t) {
     if (plan_->shard_of[edge.successor] != shard) return;

@@ -72,7 +72,7 @@ void SaidSteps::say(message::Outcomes outcomes) {
   find_awaited();
   Stream& stream = streams_[outcomes.shard];
   stream.epoch = outcomes.epoch;
-  // Recorded steps stand, and a home never withdraws them: it cannot know better than the record.
+  // Settled steps stand, and a home never withdraws them: it cannot know better than the record.
   DAG_CHECK(outcomes.first_step >= stream.taken && outcomes.first_step <= stream.said);
   while (stream.said > outcomes.first_step) {
     message::Outcomes& last = stream.cuts.back();
@@ -80,7 +80,7 @@ void SaidSteps::say(message::Outcomes outcomes) {
     stream.rows_waiting -= last.steps.back().rows;
     last.steps.pop_back();
     --stream.said;
-    // Its first steps may have been recorded.
+    // Its first steps may have been settled.
     if (last.steps.empty() || stream.said == stream.taken) stream.cuts.pop_back();
   }
   if (outcomes.steps.empty()) {
@@ -105,7 +105,7 @@ std::vector<message::Outcomes> SaidSteps::waiting(std::uint32_t shard) const {
   const Stream& stream = streams_[shard];
   std::vector<message::Outcomes> cuts(stream.cuts.begin(), stream.cuts.end());
   for (message::Outcomes& cut : cuts) {
-    // Steps of the first cut may have been recorded; the last steps of any cut may have been withdrawn.
+    // Steps of the first cut may have been settled; the last steps of any cut may have been withdrawn.
     const auto gone = static_cast<std::ptrdiff_t>(std::max(stream.taken, cut.first_step) - cut.first_step);
     const message::OutcomeStep begin =
         gone == 0 ? message::OutcomeStep{} : cut.steps[static_cast<std::size_t>(gone) - 1];
@@ -227,11 +227,11 @@ void SaidSteps::check_invariants(const SettledOutcomes& recorded) const {
   const std::vector<std::uint64_t> ripe = ripe_below(recorded);
   for (std::size_t shard = 0; shard < streams_.size(); ++shard) {
     check_stream(streams_[shard]);
-    DAG_CHECK(ripe[shard] == streams_[shard].taken);  // No step waits that may be recorded.
+    DAG_CHECK(ripe[shard] == streams_[shard].taken);  // No step waits that may be settled.
   }
 }
 
-/// The waiting steps follow each other without a gap, behind the recorded ones.
+/// The waiting steps follow each other without a gap, behind the settled ones.
 void SaidSteps::check_stream(const Stream& stream) {
   std::uint64_t next = stream.taken, rows = 0;
   for (const message::Outcomes& cut : stream.cuts) {

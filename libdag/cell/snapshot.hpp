@@ -22,7 +22,7 @@ struct CellCounts {
 /// An outcome and its home.
 struct SettledOutcome {
   OutcomeRecord record;
-  Life home;  ///< of the shard when it was recorded: knows the holders. Of one that only grew it means
+  Life home;  ///< of the shard when it was settled: knows the holders. Of one that only grew it means
               ///< nothing.
 };
 
@@ -31,8 +31,8 @@ struct ShardSnapshot {
   std::uint64_t outcomes = 0;  ///< number of the newest Outcomes heard in this epoch
   std::uint64_t rows_open = 0;
   bool heard = false;
-  std::uint64_t steps = 0;                 ///< recorded steps of the present home
-  std::vector<message::Outcomes> waiting;  ///< reported and not recorded: from step `steps` on
+  std::uint64_t steps = 0;                 ///< settled steps of the present home
+  std::vector<message::Outcomes> waiting;  ///< reported and not settled: from step `steps` on
   std::vector<SettledOutcome>
       settled;  ///< in the order of settling; what grew before it ended is there twice
 };
@@ -46,7 +46,7 @@ struct CellSnapshot {
   std::vector<message::FirstTry> first_try;
   std::vector<message::Tried> tried;
   std::vector<TaskId> kept, cancelled;
-  std::vector<TaskId> started;  ///< tasks whose start is recorded, and that are not settled
+  std::vector<TaskId> started;  ///< tasks whose start is settled, and that are not settled
   std::vector<Life> gone;       ///< the newest dead life of each process
   std::vector<Life> closed;     ///< members when the job was closed
   CellCounts counts;

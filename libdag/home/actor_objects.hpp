@@ -5,9 +5,9 @@
 // Normally `applied` is `next`, the first call that has not ended. When the object is lost (its process died,
 // a call of it failed midway, calls that it has seen vanished) all objects of its save group are, because
 // they feed each other. A lost object comes back when a call or an output needs it: from the group's newest
-// border (a save of each actor, all recorded and held by a process that the job cannot lose), or from its
+// border (a save of each actor, all settled and held by a process that the job cannot lose), or from its
 // create call; then calls that had ended run again, in order, as attempts of their own whose values must be
-// the recorded ones; then it goes on. Others of its group that have calls to come do so at the same time.
+// the settled ones; then it goes on. Others of its group that have calls to come do so at the same time.
 //
 // A rollback ends: an actor's calls are a finite list, each is run again at most once per rollback, and a
 // rollback happens only for a new loss or failure, of which each call may have a limited number, or for an

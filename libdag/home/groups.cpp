@@ -11,7 +11,7 @@
 //
 // After a loss of the home the next one learns from the record which members have ended, and so that a member
 // has failed, and why others were cancelled; it goes on with that. The restarts of the last period are not
-// recorded. It cannot know whether a member that runs nowhere, with settled inputs, was lost or had not
+// settled. It cannot know whether a member that runs nowhere, with settled inputs, was lost or had not
 // begun, and takes it for lost. It takes over a member whose stop did not arrive.
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 // Outcomes. A row's outcome is sent to the cell when the outcomes of its predecessors here were sent,
 // together with the attempts of predecessors elsewhere that it used. The cell records it with these, in steps
 // (cell/said_steps.hpp). If a row elsewhere comes to another attempt after all, outcomes that rest on it are
-// not recorded; the home withdraws them, and sends them anew.
+// not settled; the home withdraws them, and sends them anew.
 //
 // Every job ends. Every row leaves `waiting` when its predecessors ended, which is well-founded (no cycles);
 // `held` by a decision, a timer that is set, a message that is repeated until answered, or a predecessor that

@@ -388,7 +388,7 @@ class Home::Impl : public HomeRows {
   EarlierAttempts earlier;
   /// A spawned task took its process down, and its spawning is lost. Spawned anew it would have another id
   /// and be charged for the first time, again and again. So spawned tasks wait until their spawning is
-  /// recorded.
+  /// settled.
   bool careful = false;
 
   HomeCounts counts;

@@ -40,7 +40,7 @@ enum : std::uint32_t {
   /// lane has ended it, and has told the other shards, its end only has to be noted.
   lean = 32768,
   wanted = 65536,      ///< a client has asked
-  left = 131072,       ///< the cut that it is in has left, or is recorded
+  left = 131072,       ///< the cut that it is in has left, or is settled
   elsewhere = 262144,  ///< it has predecessors in other shards
   by_order = 524288,   ///< a client cancelled it, or its group gave up: the end rests on nothing
   denied = 1048576,    ///< others were told that it has not ended after all

@@ -39,7 +39,7 @@ void Ledger::put(Entry entry, std::size_t weight_bytes, const std::vector<Output
 }
 
 /// Rows without needs must not wait for rows with needs, and rows with needs not for too many; a row's needs
-/// need not all be in its own step, since steps that need each other are recorded together.
+/// need not all be in its own step, since steps that need each other are settled together.
 void Ledger::name_needs(Cut& cut, const std::vector<OutputName>& needs) {
   StepEnd begin;
   if (cut.steps.size() > 1) begin = cut.steps[cut.steps.size() - 2];

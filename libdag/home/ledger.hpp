@@ -1,5 +1,5 @@
 #pragma once
-// The exchange with the cell about outcomes: what is told, in which order and when, and what is recorded.
+// The exchange with the cell about outcomes: what is told, in which order and when, and what is settled.
 //
 // Outcomes go into cuts. A cut consists of steps: the cell records a step together with all that the step
 // needs from other shards (cell/said_steps.hpp). One cut is under way at a time; meanwhile the next grows.
@@ -81,22 +81,22 @@ class Ledger {
   /// When the next cut leaves; nothing when there is none, or one is under way. `urgent`: at once.
   std::optional<Instant> leaves_at(Instant now, bool urgent) const;
   Leaving leave(Instant now);
-  /// The entries of a step that has left and is not recorded.
+  /// The entries of a step that has left and is not settled.
   const std::vector<Entry>& step(std::uint64_t number) const { return steps_.at(number - steps_known_); }
   /// Keeps them where the cell may get another leader.
   void keep(const message::Outcomes& outcomes) { said_last_ = outcomes; }
   /// The last that was kept, if the cell has not answered it.
   const message::Outcomes* unanswered() const;
-  /// Takes back the entries that have left and are not recorded, from the first step that has one of the
+  /// Takes back the entries that have left and are not settled, from the first step that has one of the
   /// rows, and all that have not left.
   std::vector<Entry> withdraw(const std::set<RowIndex>& rows);
 
-  // ---- Recorded
+  // ---- Settled
   /// News from the cell; may be repeated, and come in any order.
   void add(const message::Settled& message);
   /// The next of the news, in the order of the record. steps_settled() follows.
   std::optional<message::Settled> take_next();
-  /// Calls `settle` with the entries of each step that is recorded now.
+  /// Calls `settle` with the entries of each step that is settled now.
   template <class Settle>
   void steps_settled(std::uint64_t count, Settle&& settle) {
     DAG_CHECK(count <= steps_known_ + steps_.size());
@@ -110,7 +110,7 @@ class Ledger {
   }
   /// Number of Outcomes that the record has.
   std::uint64_t settled() const { return settled_; }
-  /// The number of tries of the row, or its start, is not recorded yet.
+  /// The number of tries of the row, or its start, is not settled yet.
   bool awaits_settling(RowIndex row) const { return unsettled_.contains(row); }
   /// Rows that awaited it, and do not any more.
   std::vector<RowIndex> take_settled();
@@ -138,7 +138,7 @@ class Ledger {
   std::uint64_t rows_own_ = 0;
   std::uint64_t rows_said_ = 0;           ///< in cuts that left
   std::deque<Cut> cuts_;                  ///< that have not left; the last one is being filled
-  std::deque<std::vector<Entry>> steps_;  ///< that left and are not recorded, from number steps_known_ on
+  std::deque<std::vector<Entry>> steps_;  ///< that left and are not settled, from number steps_known_ on
   std::uint64_t steps_known_ = 0;
   /// With the number of steps to be settled before the cell hears so. Steps that are withdrawn count on, so a
   /// number may be smaller than one before it, and is late then.
@@ -148,7 +148,7 @@ class Ledger {
   bool pressing_ = false;
   Instant cut_left_;  ///< when the last cut left
   std::optional<message::Outcomes> said_last_;
-  /// Rows whose number of tries, or start, is not recorded: with the number of the Outcomes that has it.
+  /// Rows whose number of tries, or start, is not settled: with the number of the Outcomes that has it.
   std::map<RowIndex, std::uint64_t> unsettled_;
   std::uint64_t position_ = 0;                       ///< in the stream of Settled
   std::map<std::uint64_t, message::Settled> ahead_;  ///< that came before their predecessors in the stream

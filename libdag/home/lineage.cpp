@@ -1,7 +1,7 @@
 // Records, digests and copies of outputs, answers to questions for them, and the making of lost ones.
 //
 // A lost output is made again when a process asks for it: the row stays ended, a new attempt runs under a
-// number of its own, and its output stands for the recorded one when the digests agree. Inputs may be lost
+// number of its own, and its output stands for the settled one when the digests agree. Inputs may be lost
 // too; the runner of the attempt asks for them, and that makes them again in turn. This ends because lineage
 // is finite and without cycles, each run is retried a limited number of times, and a remade output stays for
 // a while after it was last asked for.
@@ -276,7 +276,7 @@ void Home::Impl::again_ended(RowIndex row, OutcomeRecord& record, Life from) {
   output_is_there_again(row, record, from);
 }
 
-/// The output of an ended row was made again. Another value than the recorded one is taken when nobody was
+/// The output of an ended row was made again. Another value than the settled one is taken when nobody was
 /// told of the first one as final; else the job cannot go on.
 void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life from) {
   Fact& known = fact_of(row);

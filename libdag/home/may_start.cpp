@@ -4,7 +4,7 @@
 
 namespace dag {
 
-/// For a row whose starts are recorded, and that would start now. False: it does not, or not yet.
+/// For a row whose starts are settled, and that would start now. False: it does not, or not yet.
 bool Home::Impl::may_start(RowIndex row) {
   if (!starts.begun(row)) {
     const bool room = starts.has_room();

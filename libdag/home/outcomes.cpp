@@ -1,4 +1,4 @@
-// Outcomes for the cell: which rows may be told, and what of them; and what it means that they are recorded.
+// Outcomes for the cell: which rows may be told, and what of them; and what it means that they are settled.
 // The order and the time are the ledger's (ledger.hpp).
 //
 // A row's outcome is put into a cut when its predecessors' outcomes are in this cut or an earlier one (rows
@@ -6,7 +6,7 @@
 // Predecessors elsewhere are named.
 //
 // If a row elsewhere comes to another attempt than the one used here, outcomes that rest on it were not
-// recorded and will not be. They are withdrawn, with everything sent after them, and sent again when they are
+// settled and will not be. They are withdrawn, with everything sent after them, and sent again when they are
 // known anew.
 
 #include <algorithm>
@@ -72,7 +72,7 @@ std::vector<OutputName> Home::Impl::needs_elsewhere(RowIndex row) const {
 
 /// Called before the cut leaves: true if nobody needs more of the row than its name. A recount after this
 /// home does not need an output all of whose readers here have left. So there are values at the border of the
-/// sent outcomes, and a recount that must go back behind the border goes back one cut: values stay recorded
+/// sent outcomes, and a recount that must go back behind the border goes back one cut: values stay settled
 /// until the next border is. A retry of the job needs the inputs of a row that did not finish. (Readers
 /// elsewhere have their own copy; the cell keeps no value for them. If they are lost together with this home,
 /// it is made again.)
@@ -268,7 +268,7 @@ void Home::Impl::flush() {
   send(state.cell, std::move(outcomes));
 }
 
-/// The cell has another leader, which may lack reports to the former one that were not recorded.
+/// The cell has another leader, which may lack reports to the former one that were not settled.
 void Home::Impl::say_again() {
   if (is_planted(options.planted, PlantedInHome::not_said_again)) return;
   if (const message::Outcomes* last = ledger.unanswered()) send(state.cell, *last);

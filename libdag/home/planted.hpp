@@ -24,10 +24,10 @@ enum class PlantedInHome : std::uint8_t {
   digest_waited_for,    ///< the death of the digest's taker does not end the waiting for it
   told_twice_by_lanes,  ///< lanes tell a second end of a row as if it were the first
   told_is_told,         ///< a home that lanes told is not told again after it, or the way to it, was lost
-  not_said_again,       ///< homes do not repeat to a new leader what the old one may not have recorded
+  not_said_again,       ///< homes do not repeat to a new leader what the old one may not have settled
   overlap_refused,      ///< homes take no Settled that repeats outcomes they know
   starts_forgotten,     ///< a new home does not know which tasks that may run only once were started
-  start_unsettled,      ///< a task that may run only once starts before that is recorded
+  start_unsettled,      ///< a task that may run only once starts before that is settled
   checkpoint_of_other_inputs,  ///< an attempt starts from a state that was saved with other inputs
   gang_goes_on,                ///< a member that is to restart with a failed one is not stopped
   gang_waits_on,  ///< a member that waits for a failed one is not looked at again when that one may start

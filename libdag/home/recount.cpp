@@ -229,7 +229,7 @@ bool Home::Impl::offer(RowIndex row, const OutcomeRecord& record, bool bytes, Li
   const bool open_still = (now_state == RowState::waiting || now_state == RowState::held) &&
                           !is(row, flag::grown | flag::vanished) && !dispatched.contains(row);
   const bool whole = !record.grew || record.spawned != nullptr;
-  // A process that heard of NotEnded must not see this end count: its own ends might be recorded on it.
+  // A process that heard of NotEnded must not see this end count: its own ends might be settled on it.
   if (is(row, flag::denied) || earlier.is_overtaken(record.name())) return false;
   if (!open_still || !whole || record.outcome != Outcome::finished || is_call(row)) return false;
   earlier.add(row, {record, false, bytes, from});
@@ -327,7 +327,7 @@ bool Home::Impl::adopt(RowIndex row) {
 
 /// Called when it is settled which attempts are taken over. Other homes take rows for ended that are not,
 /// because the former home told them so and no report had it. Left alone, outcomes that rest on those ends
-/// would wait for ever to be recorded; and outcomes that rest on these in turn, here too, would hold up
+/// would wait for ever to be settled; and outcomes that rest on these in turn, here too, would hold up
 /// everything behind them, perhaps the very row that has to end again.
 void Home::Impl::deny_unended() {
   const std::set<RowIndex> ended = earlier.take_ended_elsewhere();

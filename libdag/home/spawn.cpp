@@ -1,5 +1,5 @@
 // Tasks that attempts add to the graph. A spawned part belongs to one attempt of its parent: its rows run
-// ahead, are recorded after that attempt is, and vanish when the parent is run anew. A parent that becomes a
+// ahead, are settled after that attempt is, and vanish when the parent is run anew. A parent that becomes a
 // spawned task ends when that one ends; a chain of such parents, thousands long, is walked with a queue.
 
 #include <algorithm>
@@ -63,7 +63,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     if (is_call(child)) add_call(child, behind);
     if (careful) table.apply(child, Watched{});
   }
-  // A recount first ends the rows that are recorded.
+  // A recount first ends the rows that are settled.
   if (state.cancelled && !recounting()) {
     for (RowIndex child = first; child < end; ++child) {
       close(child, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"},

@@ -1,6 +1,6 @@
 #pragma once
 // Starts of rows that must not run again, or not at the same time. Such a row starts when its start is
-// recorded; a later home knows by the record that it was started. An exclusive row that was started before
+// settled; a later home knows by the record that it was started. An exclusive row that was started before
 // and lost starts again when no process can be running it any more: when the lease of the lost process is
 // over.
 
@@ -22,7 +22,7 @@ class Starts {
   /// rows ran.
   explicit Starts(std::uint32_t lanes) : lanes_(lanes) {}
 
-  // ---- Starts that are recorded
+  // ---- Starts that are settled
   /// An earlier home started the row, by the record.
   void begun_before(RowIndex row) { starts_[row] = {}; }
   /// The start of the row is sent to the cell.

@@ -235,7 +235,7 @@ struct Settled {
   std::uint64_t to = 0;
   /// The number of the newest Outcomes that the cell has of this home.
   std::uint64_t outcomes = 0;
-  /// Number of the home's steps that are recorded.
+  /// Number of the home's steps that are settled.
   std::uint64_t steps = 0;
   /// Rows of other shards with successors here that start only from settled outcomes.
   std::vector<OutcomeRecord> predecessors;
@@ -259,7 +259,7 @@ struct Cancel {
 
 // ---- To the cell
 
-/// Rows of an Outcomes that are recorded together: the ends of the step's part of each list, and the number
+/// Rows of an Outcomes that are settled together: the ends of the step's part of each list, and the number
 /// of its rows.
 struct OutcomeStep {
   std::uint32_t first_try = 0, plain = 0, records = 0;
@@ -274,7 +274,7 @@ struct NeededFirst {
   bool operator==(const NeededFirst&) const = default;
 };
 /// Ended rows of a shard: a cut, in steps. Each predecessor of a step is in the step, in an earlier one, or
-/// named as a need: the step is recorded after all of these, or together with them. So homes that need each
+/// named as a need: the step is settled after all of these, or together with them. So homes that need each
 /// other in turn do not wait for the record in turn. A home has one Outcomes under way at a time, so they are
 /// counted and never overtake each other.
 struct Outcomes {
@@ -284,7 +284,7 @@ struct Outcomes {
   Epoch epoch;
   std::uint64_t number = 0;  ///< from 1
   /// The number of the first step here, from 0. Earlier steps with this number and above are withdrawn: their
-  /// predecessors did not come to count, and they are not recorded.
+  /// predecessors did not come to count, and they are not settled.
   std::uint64_t first_step = 0;
   /// Empty: all is one step without needs.
   std::vector<OutcomeStep> steps;
@@ -295,12 +295,12 @@ struct Outcomes {
   std::vector<OutputName> plain;  ///< the same, by another attempt
   std::vector<OutcomeRecord> records;
   std::vector<TaskId> freed;  ///< never asked for again: the cell may drop inline values
-  /// Rows of the shard that are not sent yet, after this cut. Zero everywhere, and all recorded: the job has
+  /// Rows of the shard that are not sent yet, after this cut. Zero everywhere, and all settled: the job has
   /// ended.
   std::uint64_t rows_open = 0;
-  /// A row is not tried again before this is recorded, so that no later home gives it a try too many.
+  /// A row is not tried again before this is settled, so that no later home gives it a try too many.
   std::vector<Tried> tried;
-  /// Rows that may run only once, or not twice at a time. They start when this is recorded.
+  /// Rows that may run only once, or not twice at a time. They start when this is settled.
   std::vector<TaskId> started;
 };
 /// The job cannot go on: a value that was used cannot be made again, or libdag is at fault.
@@ -480,7 +480,7 @@ struct PredecessorEnded {
   std::vector<Life> holders;
 };
 /// Withdraws ends of rows of shard `from`. The rows have not ended, in spite of earlier news: by a former
-/// home, which is gone and had not recorded their ends, or by this one, when their predecessors came to
+/// home, which is gone and had not settled their ends, or by this one, when their predecessors came to
 /// something else. They will end by other attempts, never again by the former ones. So all that rests on the
 /// former ends starts anew. `change` is counted as in PredecessorEnded.
 struct NotEnded {

@@ -16,7 +16,7 @@
 #include "nodes/journal/journal.hpp"
 #include "nodes/journal/journal_home.hpp"
 #include "nodes/journal/journal_reader.hpp"
-#include "nodes/keeper/job_records.hpp"
+#include "nodes/keeper/job_stories.hpp"
 #include "nodes/keeper/member_story.hpp"
 #include "nodes/keeper/node_web.hpp"
 #include "nodes/keeper/progress_watch.hpp"
@@ -129,7 +129,7 @@ class Keeper {
   const std::optional<DataDirectory> data_;
   const Life self_;
   std::shared_ptr<spdlog::logger> logger_;
-  JobRecords details_;
+  JobStories details_;
   std::optional<JournalHome> journal_home_;        ///< without a data directory
   std::unique_ptr<Journal> journal_;               ///< with a directory of either kind
   std::unique_ptr<JournalReader> journal_reader_;  ///< likewise

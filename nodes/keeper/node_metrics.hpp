@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nodes/keeper/job_records.hpp"
+#include "nodes/keeper/job_stories.hpp"
 #include "nodes/workers/worker_processes.hpp"
 
 namespace dag {
@@ -29,7 +29,7 @@ struct NodeMeasures {
   std::uint32_t lanes_each = 0;  ///< of its worker processes
   /// The jobs whose record it leads or has led.
   std::map<JobId, TaskCounts> tasks;
-  std::array<std::uint64_t, JobRecords::outcomes> settled{};
+  std::array<std::uint64_t, JobStories::outcomes> settled{};
   struct Log {
     std::uint64_t waiting_bytes = 0;
     Duration lag{0};  ///< time since the disk last completed a waiting write

@@ -52,7 +52,7 @@ void World::settle() {
   seen = seen_in_history;
 }
 
-/// A leader that is lost takes along what was not recorded, so it is said until it is.
+/// A leader that is lost takes along what was not settled, so it is said until it is.
 void World::close_job() {
   if (!replicated()) {
     cell_->close();

@@ -126,8 +126,8 @@ TEST_CASE("homes can be named") {
   CHECK(job.home(1).home == life(1));
 }
 
-TEST_CASE("an outcome is recorded once, and told to its home, to shards that wait for it, and to clients") {
-  // Only what has effects waits until its predecessors are recorded.
+TEST_CASE("an outcome is settled once, and told to its home, to shards that wait for it, and to clients") {
+  // Only what has effects waits until its predecessors are settled.
   Job job(chain_plan({0, 1, 1}, 2, Effects::idempotent));
   job.cell.begin({cell_life, life(1)}, {life(1), cell_life}, now);
   job.cell.follow({1}, {{0, 0}}, now);
@@ -559,7 +559,7 @@ TEST_CASE("nobody is charged for a node that went away, or for what never was a 
   CHECK(job.cell.state().crashed.empty());
 }
 
-TEST_CASE("a settled task is recorded with its name, also one whose parent is settled in the same cut") {
+TEST_CASE("a settled task is settled with its name, also one whose parent is settled in the same cut") {
   Job job(chain_plan({0, 0, 0}, 1));
   job.cell.begin({cell_life}, {}, now);
   detail::Builder builder;
@@ -647,7 +647,7 @@ struct TogetherSink final : EventSink {
 
 }  // namespace
 
-TEST_CASE("tasks that finished by their first try are recorded together, and mean the same one by one") {
+TEST_CASE("tasks that finished by their first try are settled together, and mean the same one by one") {
   detail::Builder builder;
   for (int i = 0; i < 150; ++i) test::add(builder, i % 3 == 0 ? "a" : "b");
   builder.change_policy(70, [](Policy& policy) { policy.deadline = std::chrono::seconds(1); });

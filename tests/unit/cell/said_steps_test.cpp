@@ -1,4 +1,4 @@
-// Which steps may be recorded: against the definition, tried out over all beginnings of what homes have said.
+// Which steps may be settled: against the definition, tried out over all beginnings of what homes have said.
 #include "libdag/cell/said_steps.hpp"
 
 #include <algorithm>
@@ -184,7 +184,7 @@ struct Homes {
 
 }  // namespace
 
-TEST_CASE("the largest closed beginning of what homes have said is recorded") {
+TEST_CASE("the largest closed beginning of what homes have said is settled") {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -203,7 +203,7 @@ TEST_CASE("the largest closed beginning of what homes have said is recorded") {
   }
 }
 
-TEST_CASE("homes that wait for each other in turn are recorded at once, and a lost one holds the other up") {
+TEST_CASE("homes that wait for each other in turn are settled at once, and a lost one holds the other up") {
   // Two columns of a stencil: 0 and 1, then 2 and 3, ...: each rests on both of the row above.
   detail::Builder builder;
   auto plan = std::make_shared<JobPlan>();

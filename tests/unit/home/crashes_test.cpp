@@ -372,7 +372,7 @@ TEST_CASE("failures count across the death of the home: neither a try more nor o
   LocalJob job(made.graph.builder.sealed(), script.kernel(), options);
   for (const std::size_t after : {1u, 2u}) {
     job.run_until([&] { return job.runs("poison") == after; });
-    job.settle_down();  // The next try pauses; the failure is recorded.
+    job.settle_down();  // The next try pauses; the failure is settled.
     REQUIRE(job.runs("poison") == after);
     const Life home = job.cell().state().homes[0].home;
     job.die(home.process.value);
@@ -386,7 +386,7 @@ TEST_CASE("failures count across the death of the home: neither a try more nor o
   CHECK(job.settled.at(made.poison).record.tries == 4);
 }
 
-TEST_CASE("no task is tried again before its failure is recorded") {
+TEST_CASE("no task is tried again before its failure is settled") {
   Poisoned made(2);
   LocalJobOptions options = home_at(2, both());
   Script script;

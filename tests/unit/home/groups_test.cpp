@@ -273,7 +273,7 @@ TEST_CASE("a member that is cancelled while it waits for its next try holds nobo
   CHECK(job.outcome(gang.d) == Outcome::finished);
 }
 
-TEST_CASE("members start from recorded inputs only, also from those of another shard") {
+TEST_CASE("members start from settled inputs only, also from those of another shard") {
   const Gang gang(Strategy::one_for_one);
   LocalJobOptions options;
   options.processes = 2;

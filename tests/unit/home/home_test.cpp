@@ -249,7 +249,7 @@ TEST_CASE("a call that fails is tried on the state before it, which is made agai
   CHECK(job.outcome(first) == Outcome::finished);
 }
 
-TEST_CASE("effects start only from what is recorded; pure tasks run ahead") {
+TEST_CASE("effects start only from what is settled; pure tasks run ahead") {
   Names graph;
   const TaskId a = graph.task("a"), ahead = graph.task("pure", {a}),
                effect = graph.task("effect", {a}, Effects::idempotent);
@@ -308,7 +308,7 @@ TEST_CASE(
   CHECK(job.table(0)[job.table(0).find(c)].output.load());
 }
 
-TEST_CASE("a task that became another lets go of its inputs when that is recorded, not when the other ends") {
+TEST_CASE("a task that became another lets go of its inputs when that is settled, not when the other ends") {
   Names below;
   below.task("x");
   Names graph;
@@ -448,7 +448,7 @@ TEST_CASE("a cell that only records is lent nothing, and gets outputs for the cl
   CHECK(job.value(b) == value_of("b", {value_of("a")}));
 }
 
-TEST_CASE("what a task of another shard has to start from is recorded at once") {
+TEST_CASE("what a task of another shard has to start from is settled at once") {
   Names graph;
   const TaskId a = graph.task("a"), b = graph.task("b", {a}, Effects::idempotent);
   graph.task("c");

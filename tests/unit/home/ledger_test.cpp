@@ -34,12 +34,12 @@ struct Told : Ledger {
       steps_settled(next->steps, [&](const std::vector<Entry>& step) {
         for (const Entry entry : step) rows.push_back(entry.row);
       });
-      recorded = take_settled();
+      settled = take_settled();
     }
     check_invariants();
     return rows;
   }
-  std::vector<RowIndex> recorded;  ///< rows that awaited what the cell has recorded last
+  std::vector<RowIndex> settled;  ///< rows that awaited what the cell settled last
 };
 
 OutputName first_try(std::uint32_t task) { return {TaskId{0, task}, AttemptId{{1, 1}, 1}}; }
@@ -122,7 +122,7 @@ TEST_CASE("news of the cell counts once and in the order of the record, however 
   CHECK(ledger.hear(settled(0, 2, 1, 2)).empty());  // A new leader says all again.
 }
 
-TEST_CASE("a row awaits that its tries or its start are recorded") {
+TEST_CASE("a row awaits that its tries or its start are settled") {
   Told ledger;
   ledger.put_tried(1, {TaskId{0, 1}, 2});
   ledger.put_started(2, TaskId{0, 2});
@@ -132,11 +132,11 @@ TEST_CASE("a row awaits that its tries or its start are recorded") {
   CHECK(left.started == std::vector{TaskId{0, 2}});
   ledger.put_tried(1, {TaskId{0, 1}, 3});  // The task failed again meanwhile.
   CHECK(ledger.hear(settled(0, 1, 1, 0)).empty());
-  CHECK(ledger.recorded == std::vector<RowIndex>{2});
+  CHECK(ledger.settled == std::vector<RowIndex>{2});
   CHECK(ledger.awaits_settling(1));
 }
 
-TEST_CASE("the cell drops bytes when what was told before is recorded") {
+TEST_CASE("the cell drops bytes when what was told before is settled") {
   Told ledger;
   ledger.row(1);
   ledger.leave(at(1s));
@@ -146,7 +146,7 @@ TEST_CASE("the cell drops bytes when what was told before is recorded") {
   CHECK(ledger.leave(at(2s)).freed == std::vector{TaskId{0, 7}});
 }
 
-TEST_CASE("bytes that are freed because a step is recorded wait for the steps after it as well") {
+TEST_CASE("bytes that are freed because a step is settled wait for the steps after it as well") {
   Told ledger;
   ledger.row(1);
   ledger.needy(2, {first_try(100)});

@@ -133,7 +133,7 @@ TEST_CASE("an attempt that was lost with its process is run again, and not charg
   CHECK(job.outcome(a) == Outcome::finished);
 }
 
-TEST_CASE("what a task spawned is restored when that was recorded, else spawned again") {
+TEST_CASE("what a task spawned is restored when that was settled, else spawned again") {
   Names below;
   const TaskId x = below.task("x"), y = below.task("y", {x});
   Names graph;
@@ -495,7 +495,7 @@ TEST_CASE("the process of the cell is given each save of a group once, with what
   }
 }
 
-TEST_CASE("a job actor whose home died too goes on from what is recorded") {
+TEST_CASE("a job actor whose home died too goes on from what is settled") {
   Actors actors;
   LocalJobOptions options = home_at_1(both());
   options.place = GENERATE(1u, 2u);

@@ -1,4 +1,4 @@
-// Tasks that may run only once: recorded before they start, never started again.
+// Tasks that may run only once: settled before they start, never started again.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/home/scripted.hpp"
@@ -34,7 +34,7 @@ void lose(LocalJob& job, std::uint32_t process) {
 
 }  // namespace
 
-TEST_CASE("what may run only once does when that is recorded, and from settled inputs") {
+TEST_CASE("what may run only once does when that is settled, and from settled inputs") {
   Once made;
   LocalJob job(made.graph.builder.sealed(), Script().kernel(), home_at(GENERATE(1u, 2u)));
   job.hold = is_a<message::Outcomes>;
@@ -42,7 +42,7 @@ TEST_CASE("what may run only once does when that is recorded, and from settled i
   CHECK(job.runs("before") == 1);
   CHECK(job.runs("once") == 0);
   CHECK(job.home(0).explain(made.once) == "has effects: waits until its inputs are settled");
-  // Its predecessors are recorded, its start is not.
+  // Its predecessors are settled, its start is not.
   job.release_held();
   job.hold = [&](const LocalJob::Mail& mail) {
     const auto* outcomes = std::get_if<message::Outcomes>(&mail.message);

@@ -67,7 +67,7 @@ struct OneHome {
     news.predecessors = {record(task, attempt, value)};
     return news;
   }
-  /// The cell has heard so many cuts, and recorded nothing.
+  /// The cell has heard so many cuts, and settled nothing.
   message::Settled heard(std::uint64_t outcomes) {
     message::Settled news;
     news.job = JobId{7};

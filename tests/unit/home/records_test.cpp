@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Recorded {
+struct Journaled {
   LocalJobOptions options(Representation representation = Representation::as_needed) {
     LocalJobOptions options;
     options.representation = representation;
@@ -46,10 +46,10 @@ TEST_CASE("each try of a failing task is recorded, and what became of those that
   graph.attempts(a, 2);
   Script script;
   script.failures["a"] = 5;
-  Recorded recorded;
-  LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
+  Journaled journaled;
+  LocalJob job(graph.builder.sealed(), script.kernel(), journaled.options(both()));
   job.run();
-  auto lines = histories(recorded.sink.records());
+  auto lines = histories(journaled.sink.records());
   CHECK(lines["0"] == std::vector<std::string>{"ended: failed in 0 s: try 1", "retried after 0 s",
                                                "ended: failed in 0 s: try 2",
                                                "settled: failed, 2 tries: task_failed"});
@@ -57,7 +57,7 @@ TEST_CASE("each try of a failing task is recorded, and what became of those that
                                                "settled: cancelled: task_cancelled"});
   CHECK(lines["2"] == std::vector<std::string>{"ended: finished in 0 s", "settled: finished"});
 
-  const JobDetails details = recorded.details();
+  const JobDetails details = journaled.details();
   REQUIRE(details.tasks.size() == 2);
   CHECK(details.tasks[0].task == a);
   CHECK(details.tasks[0].name == "a");
@@ -82,17 +82,17 @@ TEST_CASE("who is skipped because something failed names it; who is skipped by a
   graph.edge(bad, branch, EdgeKind::weak);
   Script script;
   script.failures["bad"] = 1;
-  Recorded recorded;
-  LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
+  Journaled journaled;
+  LocalJob job(graph.builder.sealed(), script.kernel(), journaled.options(both()));
   job.run();
   for (const TaskId task : {few, after, branch, leaf}) CHECK(job.outcome(task) == Outcome::skipped);
-  const auto cause = [&](TaskId task) { return recorded.of<event::Settled>(task).at(0).error->cause; };
+  const auto cause = [&](TaskId task) { return journaled.of<event::Settled>(task).at(0).error->cause; };
   CHECK(cause(few) == "task 'bad' (0) failed: try 1");
   CHECK(cause(after) == "task 'bad' (0) failed: try 1");
   CHECK(cause(branch).empty());
   CHECK(cause(leaf).empty());
   std::vector<TaskId> told;
-  for (const TaskInfo& task : recorded.details().tasks) told.push_back(task.task);
+  for (const TaskInfo& task : journaled.details().tasks) told.push_back(task.task);
   std::sort(told.begin(), told.end());
   CHECK(told == std::vector<TaskId>{bad, few, after});
 }
@@ -107,14 +107,14 @@ TEST_CASE("a task that ends after its deadline is said to be late, by how much, 
   graph.policy(after, [](Policy& policy) { policy.deadline = Duration::max(); });
   Script script;
   script.failures["slow"] = 2;
-  Recorded recorded;
-  LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
+  Journaled journaled;
+  LocalJob job(graph.builder.sealed(), script.kernel(), journaled.options(both()));
   job.run();
-  CHECK(recorded.of<event::Settled>(slow).at(0).late == job.now.since_start - 200ms);
-  CHECK(recorded.of<event::Settled>(slow).at(0).late >= 25ms);
-  CHECK(recorded.of<event::Settled>(quick).at(0).late == 0ns);
-  CHECK(recorded.of<event::Settled>(after).at(0).late == 0ns);  // No deadline.
-  const JobDetails details = recorded.details();
+  CHECK(journaled.of<event::Settled>(slow).at(0).late == job.now.since_start - 200ms);
+  CHECK(journaled.of<event::Settled>(slow).at(0).late >= 25ms);
+  CHECK(journaled.of<event::Settled>(quick).at(0).late == 0ns);
+  CHECK(journaled.of<event::Settled>(after).at(0).late == 0ns);  // No deadline.
+  const JobDetails details = journaled.details();
   CHECK(details.late == 1);
   REQUIRE(details.tasks.size() == 1);
   CHECK(details.tasks[0].task == slow);
@@ -134,16 +134,16 @@ TEST_CASE("spawned tasks are recorded with their parents, and counted by their n
     return spawning(more, 2);
   };
   script.failures["sum"] = 1;
-  Recorded recorded;
-  LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
+  Journaled journaled;
+  LocalJob job(graph.builder.sealed(), script.kernel(), journaled.options(both()));
   job.run();
-  CHECK(recorded.of<event::Spawned>().size() == 3);
-  CHECK(recorded.of<event::Became>(fan).size() == 1);
-  auto lines = histories(recorded.sink.records());
+  CHECK(journaled.of<event::Spawned>().size() == 3);
+  CHECK(journaled.of<event::Became>(fan).size() == 1);
+  auto lines = histories(journaled.sink.records());
   CHECK(lines["0"] == std::vector<std::string>{"ended: failed in 0 s", "settled: failed: task_failed"});
   CHECK(lines["0.2"] ==
         std::vector<std::string>{"ended: failed in 0 s: try 1", "settled: failed: task_failed"});
-  const JobDetails details = recorded.details();
+  const JobDetails details = journaled.details();
   CHECK(details.classes == std::vector<ClassInfo>{{"fan", {0, 0, 1, 0, 0}},
                                                   {"part", {0, 2, 0, 0, 0}},
                                                   {"sum", {0, 0, 1, 0, 0}}});
@@ -153,26 +153,26 @@ TEST_CASE("spawned tasks are recorded with their parents, and counted by their n
 TEST_CASE("lending, a death, a new home and its count are recorded") {
   Names graph;
   const TaskId a = graph.task("a"), b = graph.task("b", {a});
-  Recorded recorded;
-  LocalJobOptions options = recorded.options(Representation::supervised);  // Bare rows stay at home.
+  Journaled journaled;
+  LocalJobOptions options = journaled.options(Representation::supervised);  // Bare rows stay at home.
   options.processes = 3;
   options.homes = {1};
   options.place = 2;
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"b"};
   job.run_until([&] { return job.waits_at("b").has_value(); });
-  CHECK(recorded.of<event::HomeGiven>() == std::vector<event::HomeGiven>{{0, job.life(1), Epoch{1, 1}}});
-  CHECK(recorded.of<event::Lent>(b) == std::vector<event::Lent>{{ProcessId{2}}});
-  CHECK(recorded.of<event::Ran>(a).size() == 1);
+  CHECK(journaled.of<event::HomeGiven>() == std::vector<event::HomeGiven>{{0, job.life(1), Epoch{1, 1}}});
+  CHECK(journaled.of<event::Lent>(b) == std::vector<event::Lent>{{ProcessId{2}}});
+  CHECK(journaled.of<event::Ran>(a).size() == 1);
   job.die(1);
   job.paused.clear();
   job.run();
-  CHECK(recorded.of<event::Member>().size() == 1);
-  REQUIRE(recorded.of<event::HomeGiven>().size() == 2);
-  const Epoch second = recorded.of<event::HomeGiven>()[1].epoch;
+  CHECK(journaled.of<event::Member>().size() == 1);
+  REQUIRE(journaled.of<event::HomeGiven>().size() == 2);
+  const Epoch second = journaled.of<event::HomeGiven>()[1].epoch;
   CHECK(second > Epoch{1, 1});
-  CHECK(recorded.of<event::Recounted>() == std::vector<event::Recounted>{{0, second}});
-  CHECK(recorded.of<event::Settled>(b).size() == 1);
+  CHECK(journaled.of<event::Recounted>() == std::vector<event::Recounted>{{0, second}});
+  CHECK(journaled.of<event::Settled>(b).size() == 1);
   job.settle_down();
 }
 
@@ -183,14 +183,14 @@ TEST_CASE("a job actor that is given up and comes back is recorded, and what it 
   graph.attempts(second, 2);
   Script script;
   script.failures["second"] = 1;
-  Recorded recorded;
-  LocalJob job(graph.builder.sealed(), script.kernel(), recorded.options(both()));
+  Journaled journaled;
+  LocalJob job(graph.builder.sealed(), script.kernel(), journaled.options(both()));
   job.run();
   CHECK(job.outcome(second) == Outcome::finished);
-  const auto back = recorded.of<event::RolledBack>(create);
+  const auto back = journaled.of<event::RolledBack>(create);
   REQUIRE(back.size() == 1);
   CHECK(back[0].border == 0);
-  CHECK(recorded.of<event::Restored>(create).size() == 1);
-  CHECK(recorded.of<event::Ended>(first).size() == 1);
-  CHECK(recorded.of<event::Retried>(second).size() == 1);
+  CHECK(journaled.of<event::Restored>(create).size() == 1);
+  CHECK(journaled.of<event::Ended>(first).size() == 1);
+  CHECK(journaled.of<event::Retried>(second).size() == 1);
 }

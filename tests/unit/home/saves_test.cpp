@@ -114,7 +114,7 @@ TEST_CASE("how often actors are saved follows from what saves cost and how often
   CHECK(job.runs("save B") == job.runs("save A"));
 }
 
-TEST_CASE("what is behind a save that the graph asks for waits until that is recorded, and has its copies") {
+TEST_CASE("what is behind a save that the graph asks for waits until that is settled, and has its copies") {
   Saving training(3);
   LocalJobOptions options = actors_at_1(GENERATE(1u, 2u));
   const bool recorded = GENERATE(true, false);
@@ -176,7 +176,7 @@ TEST_CASE("what is behind a save that may be left out does not wait for it") {
   job.run();
 }
 
-TEST_CASE("a save is recorded at once, also where nobody waits for it") {
+TEST_CASE("a save is settled at once, also where nobody waits for it") {
   Names graph;
   graph.actor("A");
   graph.call(0, "a");
@@ -192,7 +192,7 @@ TEST_CASE("a save is recorded at once, also where nobody waits for it") {
   CHECK(job.outcome(save) == Outcome::finished);
 }
 
-TEST_CASE("a loss costs one save interval at most, whatever is lost while a save is being recorded") {
+TEST_CASE("a loss costs one save interval at most, whatever is lost while a save is being settled") {
   Saving training(4);
   LocalJobOptions options = actors_at_1(GENERATE(1u, 2u), 4);
   options.inline_bytes_max = GENERATE(as<std::uint64_t>{}, 0, 100);

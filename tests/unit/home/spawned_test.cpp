@@ -144,7 +144,7 @@ TEST_CASE("what the three hundredth home spawned has numbers that no home before
   LocalJobOptions options = home_at_1(both());
   options.cell_runs = false;
   LocalJob job(graph.builder.sealed(), script.kernel(), options);
-  // The spawning is never recorded, so each home begins with nothing.
+  // The spawning is never settled, so each home begins with nothing.
   job.hold = [](const LocalJob::Mail& mail) {
     const auto* outcomes = std::get_if<message::Outcomes>(&mail.message);
     return outcomes != nullptr && !outcomes->records.empty();

@@ -46,7 +46,7 @@ TEST_CASE("a row may run again only when its attempt came back, and not after an
   starts.begun_before(b);
   CHECK(starts.begun(b));
   CHECK_FALSE(starts.may_run(b));
-  starts.taken_back(c, false);  // Its start was not recorded: nothing to know.
+  starts.taken_back(c, false);  // Its start was not settled: nothing to know.
   CHECK_FALSE(starts.begun(c));
 }
 

@@ -110,7 +110,7 @@ TEST_CASE(
   CHECK(cut.needs.empty());
 }
 
-// dag-sim chaos --world cells --seed 831165: what used it was recorded as made from another attempt.
+// dag-sim chaos --world cells --seed 831165: what used it was settled as made from another attempt.
 TEST_CASE(
     "an end that is settled keeps the name of its attempt, whatever comes late of others of its value") {
   OneHome one(both());
@@ -315,7 +315,7 @@ TEST_CASE("that a row has not ended may be heard before its end; what is settled
 namespace {
 
 /// `grows` becomes a task that it spawns; `far`, of the other shard, reads it, and `near` that one. Nothing
-/// of the first home is recorded, and what it grew had no effects; what it grows anew has.
+/// of the first home is settled, and what it grew had no effects; what it grows anew has.
 struct Grown {
   Grown() {
     const TaskId harmless = before.task("harmless");
@@ -351,7 +351,7 @@ TEST_CASE("what a lost home told of, and nobody can report, is taken back by the
   job.release_held();
   // Else this waits for ever: 'near' was said before the growth of 'grows', and counts only with 'far', which
   // counts only when 'grows' has ended again; for that 'effect' must run, which waits until the growth is
-  // recorded.
+  // settled.
   job.run();
   CHECK(job.runs("harmless") == 1);
   CHECK(job.runs("effect") == 1);

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "libdag/journal/sink.hpp"
-#include "nodes/keeper/job_records.hpp"
+#include "nodes/keeper/job_stories.hpp"
 #include "tools/sim/program.hpp"
 #include "tools/sim/result.hpp"
 
@@ -98,7 +98,7 @@ class LedgerSink final : public EventSink {
       ledger_.settled(record.job, record.task, settled->outcome);
     details.record(record);
   }
-  JobRecords details;
+  JobStories details;
 
  private:
   Ledger& ledger_;

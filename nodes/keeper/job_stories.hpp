@@ -12,7 +12,7 @@
 
 namespace dag {
 
-class JobRecords final : public EventSink {
+class JobStories final : public EventSink {
  public:
   static constexpr std::size_t outcomes = static_cast<std::size_t>(Outcome::cancelled) + 1;
 

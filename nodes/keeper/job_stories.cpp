@@ -1,8 +1,8 @@
-#include "nodes/keeper/job_records.hpp"
+#include "nodes/keeper/job_stories.hpp"
 
 namespace dag {
 
-void JobRecords::record(const JournalEvent& record) {
+void JobStories::record(const JournalEvent& record) {
   const auto* known = std::get_if<event::TasksKnown>(&record.what);
   const auto* settled = std::get_if<event::Settled>(&record.what);
   if (known == nullptr && settled == nullptr) return;
@@ -16,32 +16,32 @@ void JobRecords::record(const JournalEvent& record) {
   }
 }
 
-void JobRecords::goes_on(const JobSoFar& job) {
+void JobStories::goes_on(const JobSoFar& job) {
   const std::lock_guard lock(mutex_);
   JobStory& story = stories_[job.job] = {};
   for (const JournalEvent& record : job.records) story.add(record);
   for (const auto& [name, tasks] : job.finished) story.add_finished(name, tasks);
 }
 
-std::optional<JobDetails> JobRecords::details(JobId job) const {
+std::optional<JobDetails> JobStories::details(JobId job) const {
   const std::lock_guard lock(mutex_);
   const auto story = stories_.find(job);
   return story == stories_.end() ? std::nullopt : std::optional(story->second.details());
 }
 
-void JobRecords::forget(JobId job) {
+void JobStories::forget(JobId job) {
   const std::lock_guard lock(mutex_);
   stories_.erase(job);
 }
 
-std::map<JobId, TaskCounts> JobRecords::all_counts() const {
+std::map<JobId, TaskCounts> JobStories::all_counts() const {
   const std::lock_guard lock(mutex_);
   std::map<JobId, TaskCounts> found;
   for (const auto& [job, story] : stories_) found.emplace(job, story.counts());
   return found;
 }
 
-std::array<std::uint64_t, JobRecords::outcomes> JobRecords::settled() const {
+std::array<std::uint64_t, JobStories::outcomes> JobStories::settled() const {
   const std::lock_guard lock(mutex_);
   return settled_;
 }

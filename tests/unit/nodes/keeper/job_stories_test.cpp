@@ -1,5 +1,5 @@
 // Records find the story of their job, from when it begins until it is forgotten.
-#include "nodes/keeper/job_records.hpp"
+#include "nodes/keeper/job_stories.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -17,7 +17,7 @@ JournalEvent of_job(JobId job, EventWhat what) {
 }  // namespace
 
 TEST_CASE("each job's records are its own, and go when it is forgotten") {
-  JobRecords records;
+  JobStories records;
   REQUIRE(records.enabled());
   const JobId one{1}, two{2};
   records.record(of_job(one, event::Settled{Outcome::finished, "a"}));
@@ -36,7 +36,7 @@ TEST_CASE("each job's records are its own, and go when it is forgotten") {
 }
 
 TEST_CASE("a job that was led elsewhere goes on from what it had come to, and nothing counts twice") {
-  JobRecords records;
+  JobStories records;
   const JobId job{1};
   JobSoFar so_far;
   so_far.job = job;
