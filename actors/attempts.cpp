@@ -15,7 +15,7 @@ void Attempts::start(StartAttempt start) {
   std::function<void(Saved &&)> saved = keeper_of(start.attempt, caf::actor(&owner_));
   lanes_.start(
       std::move(start.attempt), start.priority,
-      [owner = caf::actor(&owner_), job = job_, credits = lanes_.spawn_credits()](Ended&& ended) {
+      [owner = caf::actor(&owner_), job = job_, credits = lanes_.spawn_credits()](AttemptEnd&& ended) {
         auto credit = credits->hold(job, ended);
         caf::anon_send(owner, mail::AttemptEnded{std::move(ended), std::move(credit)});
       },

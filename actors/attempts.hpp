@@ -20,7 +20,7 @@ class Attempts {
   /// The lanes gave the attempt back for a thief: it never began here, and has no end here.
   void give(const OutputName& attempt);
   /// Call for every end, so that the supervised attempt is forgotten.
-  void ended(const Ended& ended) { supervised_.erase({ended.task, ended.id}); }
+  void ended(const AttemptEnd& ended) { supervised_.erase({ended.task, ended.id}); }
 
  private:
   caf::event_based_actor& owner_;

@@ -225,7 +225,7 @@ void RecordActor::carry_out(CellReplicaEffect& any, mail::Outgoing& outgoing) {
                  [&](TellClient& one) {
                    if (auto order = voice_.tell(std::move(one))) bring(*std::move(order));
                  },
-                 [&](JobEnded& one) {
+                 [&](JobIsOver& one) {
                    look_who_leads();
                    voice_.tell_unread(*replica_.cell());
                    voice_.follower().ended(std::move(one.stopped), replica_.cell()->counts());

@@ -46,13 +46,13 @@ caf::behavior TaskActor::make_behavior() {
 }
 
 /// Called by the lane, on its thread: only there the parent of a process can be told.
-std::function<void(Ended&&)> TaskActor::done() {
-  auto look = [&lanes = lanes_, left = left_processes_](const Ended& ended) {
+std::function<void(AttemptEnd&&)> TaskActor::done() {
+  auto look = [&lanes = lanes_, left = left_processes_](const AttemptEnd& ended) {
     const bool has_run = ended.ran > Duration{0};
     if (has_run && lanes.left_processes()) left->store(true);
   };
   return [self = caf::actor_cast<caf::actor>(this), job = job_, credits = lanes_.spawn_credits(),
-          look = exclusive_ ? std::function<void(const Ended&)>(look) : nullptr](Ended&& ended) {
+          look = exclusive_ ? std::function<void(const AttemptEnd&)>(look) : nullptr](AttemptEnd&& ended) {
     if (look) look(ended);
     auto credit = credits->hold(job, ended);
     caf::anon_send(self, mail::AttemptEnded{std::move(ended), std::move(credit)});
@@ -60,7 +60,7 @@ std::function<void(Ended&&)> TaskActor::done() {
 }
 
 void TaskActor::on_late() {
-  Ended late = end_of({id_, attempt_}, Outcome::failed);
+  AttemptEnd late = end_of({id_, attempt_}, Outcome::failed);
   late.ran = *timeout_;
   const auto limit = std::chrono::duration<double>(*timeout_).count();
   late.error = Error{ErrorCode::timed_out,
@@ -69,7 +69,7 @@ void TaskActor::on_late() {
   stop_kernel(std::move(late));
 }
 
-void TaskActor::stop_kernel(Ended end) {
+void TaskActor::stop_kernel(AttemptEnd end) {
   stopped_ = std::move(end);
   lanes_.cancel(job_, id_, attempt_);
   delayed_send(this, task_.grace, mail::Tick{});
@@ -107,7 +107,7 @@ void TaskActor::on_stuck() {
                    " does not return: " + (late ? stopped_->error->what : "it was told to stop"));
 }
 
-void TaskActor::say_end(Ended end, std::shared_ptr<const void> credit) {
+void TaskActor::say_end(AttemptEnd end, std::shared_ptr<const void> credit) {
   send(owner_, mail::AttemptEnded{std::move(end), std::move(credit)});
   unlink_from(owner_);
   quit();

@@ -47,13 +47,13 @@ class TaskActor : public caf::event_based_actor {
 
  private:
   /// The kernel's results are not needed from now on: the owner gets `end` instead.
-  void stop_kernel(Ended end);
+  void stop_kernel(AttemptEnd end);
   void on_late();
   void on_deaf();
   void on_stuck();
   void on_returned(mail::AttemptEnded& end);
-  std::function<void(Ended&&)> done();
-  void say_end(Ended end, std::shared_ptr<const void> credit = {});
+  std::function<void(AttemptEnd&&)> done();
+  void say_end(AttemptEnd end, std::shared_ptr<const void> credit = {});
 
   TaskSupervision task_;
   JobId job_;
@@ -69,7 +69,7 @@ class TaskActor : public caf::event_based_actor {
   LanesPort& lanes_;
   caf::actor owner_;
   /// The end to be told when a stopped kernel has returned.
-  std::optional<Ended> stopped_;
+  std::optional<AttemptEnd> stopped_;
 };
 
 }  // namespace dag

@@ -1,5 +1,5 @@
 #pragma once
-// Work for the lanes from outside: rows that a home made ready, and attempts that were handed out. Rows that
+// Work for the lanes from outside: rows that a home made ready, and attempts that were dispatched. Rows that
 // lanes make ready themselves do not pass here; they are always of normal priority (RowTable::plain) and lie
 // in the lanes' own deques.
 
@@ -17,13 +17,13 @@
 
 namespace dag {
 
-/// An attempt that a home or a runner handed out, with the callback for its end.
+/// An attempt that a home or a runner dispatched, with the callback for its end.
 struct Dispatched {
-  Dispatched(Attempt what, std::function<void(Ended&&)> whom, std::function<void(Saved&&)> keep,
+  Dispatched(Attempt what, std::function<void(AttemptEnd&&)> whom, std::function<void(Saved&&)> keep,
              std::function<void()> begin)
       : attempt(std::move(what)), done(std::move(whom)), saved(std::move(keep)), began(std::move(begin)) {}
   Attempt attempt;
-  std::function<void(Ended&&)> done;
+  std::function<void(AttemptEnd&&)> done;
   std::function<void(Saved&&)> saved;
   std::function<void()> began;
   /// Read by Context::cancelled. If it is set before the kernel starts, the kernel does not start.
@@ -32,7 +32,7 @@ struct Dispatched {
   std::uint32_t in_vain = 0;
 };
 
-/// A ready row, or an attempt that was handed out.
+/// A ready row, or an attempt that was dispatched.
 struct Work {
   ReadyRow ready;
   std::unique_ptr<Dispatched> dispatched;
@@ -44,7 +44,7 @@ struct Work {
 class Inbox {
  public:
   void push(Work work);
-  /// Attempts, and rows above normal: a lane looks for these before its own rows. Homes hand out one by one
+  /// Attempts, and rows above normal: a lane looks for these before its own rows. Homes dispatch one by one
   /// the rows that others wait for.
   bool has_pressing() const { return pressing_.load(std::memory_order_acquire) > 0; }
   bool has_any() const { return size() > 0; }

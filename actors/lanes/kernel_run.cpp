@@ -79,10 +79,10 @@ std::vector<bool> run_predicates(std::span<const detail::Code> predicates, Kerne
   return conditions;
 }
 
-Ended run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost& host,
-                  const std::atomic<bool>* cancelled, detail::KernelCheckpoints* checkpoints) {
+AttemptEnd run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost& host,
+                       const std::atomic<bool>* cancelled, detail::KernelCheckpoints* checkpoints) {
   const std::vector<detail::ArgumentView> views = argument_views(attempt);
-  Ended ended;
+  AttemptEnd ended;
   ended.task = attempt.task;
   ended.id = attempt.id;
   Context context(host, attempt.attempt_number, cancelled, checkpoints);

@@ -33,7 +33,7 @@ std::vector<bool> run_predicates(std::span<const detail::Code> predicates, Kerne
 
 /// Runs a handed-out attempt: an ordinary task, or a part of a job actor's life. `checkpoints` when it saves
 /// its state.
-Ended run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost& host,
-                  const std::atomic<bool>* cancelled, detail::KernelCheckpoints* checkpoints = nullptr);
+AttemptEnd run_attempt(const Attempt& attempt, JobActors& actors, detail::KernelHost& host,
+                       const std::atomic<bool>* cancelled, detail::KernelCheckpoints* checkpoints = nullptr);
 
 }  // namespace dag

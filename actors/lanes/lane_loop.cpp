@@ -315,7 +315,7 @@ void Lanes::Lane::publish(const std::string& path, const Blob& bytes) {
 }
 
 /// Adds the staged files to the attempt's results.
-static void add_staged(Ended& ended, const Staging& staging) {
+static void add_staged(AttemptEnd& ended, const Staging& staging) {
   if (ended.outcome != Outcome::finished) return;
   const auto failed = [&](const Error& why) {
     ended.outcome = Outcome::failed;
@@ -372,7 +372,7 @@ void Lanes::run_dispatched(Lane& lane, std::unique_ptr<Dispatched> mine, Priorit
     }
   }
   const AttemptKey key{attempt.job, attempt.task, attempt.id};
-  Ended ended;
+  AttemptEnd ended;
   if (!begins) {
     // Not even begun: the job actor it was meant for may be another object by now.
     ended = cancelled_end(attempt);

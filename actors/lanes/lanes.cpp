@@ -122,7 +122,7 @@ void Lanes::make_ready(LaneShard& shard, RowIndex row, Priority band) {
   work_was_added();
 }
 
-void Lanes::start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+void Lanes::start(Attempt attempt, Priority band, std::function<void(AttemptEnd&&)> done,
                   std::function<void(Saved&&)> saved, std::function<void()> began) {
   const AttemptKey key{attempt.job, attempt.task, attempt.id};
   auto work =

@@ -124,7 +124,7 @@ class Lanes final : public LanesPort {
   void stop();
   // LanesPort says what each of these is for.
   void make_ready(LaneShard& shard, RowIndex row, Priority band = Priority::normal) override;
-  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+  void start(Attempt attempt, Priority band, std::function<void(AttemptEnd&&)> done,
              std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;

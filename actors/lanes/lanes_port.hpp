@@ -28,7 +28,7 @@ class LanesPort {
   /// Runs a handed-out attempt; `done` gets its end, on a lane, and must not block: also of an attempt whose
   /// lane was abandoned. `saved` gets the states that it saves meanwhile, likewise. `began` is called when
   /// its kernel begins, if it ever does.
-  virtual void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+  virtual void start(Attempt attempt, Priority band, std::function<void(AttemptEnd&&)> done,
                      std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) = 0;
   /// The kernel of this attempt sees `cancelled` from now on. A kernel that has not started never does, and
   /// `done` gets a cancelled end: at once, if the attempt waits for a lane.
@@ -45,7 +45,7 @@ class LanesPort {
   virtual void stuck(const OutputName&, bool /*charged*/, const std::string& /*why*/) {}
   /// Ready rows that no lane has claimed, oldest first, for another process.
   virtual std::vector<RowIndex> take_rows(const LaneShard& shard, std::size_t count) = 0;
-  /// Attempts that were handed out, that no lane has begun and that may go, oldest first, for another
+  /// Attempts that were dispatched, that no lane has begun and that may go, oldest first, for another
   /// process: they are not run here, and nothing is said of their end.
   virtual std::vector<OutputName> take_attempts(JobId job, std::size_t count,
                                                 const std::function<bool(const OutputName&)>& may_go) = 0;

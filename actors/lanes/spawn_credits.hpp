@@ -52,7 +52,7 @@ class SpawnCredits : public std::enable_shared_from_this<SpawnCredits> {
     return {this, [self = shared_from_this(), job, load](const void*) { self->change(job, load, {}); }};
   }
   /// The receiver of this end takes the credit over from the lane.
-  std::shared_ptr<const void> hold(JobId job, const Ended& ended) {
+  std::shared_ptr<const void> hold(JobId job, const AttemptEnd& ended) {
     return ended.spawned ? hold(job, load_of(*ended.spawned)) : nullptr;
   }
 

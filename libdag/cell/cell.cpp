@@ -326,7 +326,7 @@ void Cell::end_if_done(Instant now) {
   if (done_ || !is_heard_of_all() || counts_.open > 0) return;
   done_ = true;
   say_over(now);
-  effects_.emplace_back(JobEnded{std::nullopt, state_.cancelled});
+  effects_.emplace_back(JobIsOver{std::nullopt, state_.cancelled});
 }
 
 void Cell::close() {
@@ -347,7 +347,7 @@ void Cell::stop(Error why, Instant now) {
   // tells its waiting client.
   if (std::exchange(done_, true)) return;
   say_over(now);
-  effects_.emplace_back(JobEnded{std::move(why), state_.cancelled});
+  effects_.emplace_back(JobIsOver{std::move(why), state_.cancelled});
 }
 
 void Cell::follow(ClientId client, const std::vector<TaskId>& tasks, Instant) {

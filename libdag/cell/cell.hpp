@@ -84,11 +84,11 @@ struct TellClient {
 };
 /// Every row is final and settled, or the job was stopped; then `stopped` has the
 /// reason.
-struct JobEnded {
+struct JobIsOver {
   std::optional<Error> stopped;
   bool cancelled = false;
 };
-using CellEffect = std::variant<SendMessage, TellClient, JobEnded>;
+using CellEffect = std::variant<SendMessage, TellClient, JobIsOver>;
 
 class Cell : private SettledOutcomes {
  public:
@@ -137,7 +137,7 @@ class Cell : private SettledOutcomes {
   /// True: nobody will ask for anything of the job.
   bool is_closed() const { return state_.ended && state_.lives.empty(); }
   /// How the job ended, or was stopped; none while it goes on.
-  std::optional<JobEnded> ended() const;
+  std::optional<JobIsOver> ended() const;
   /// The state of the cell, for its replicas.
   CellSnapshot snapshot() const;
   const CellCounts& counts() const { return counts_; }

@@ -74,9 +74,9 @@ void Cell::say_again() {
   send_cancelled(std::vector<TaskId>(cancelled_.begin(), cancelled_.end()));
 }
 
-std::optional<JobEnded> Cell::ended() const {
+std::optional<JobIsOver> Cell::ended() const {
   if (!done_) return std::nullopt;
-  return JobEnded{state_.stopped, state_.cancelled};
+  return JobIsOver{state_.stopped, state_.cancelled};
 }
 
 CellSnapshot Cell::snapshot() const {

@@ -57,7 +57,7 @@ void JobHere::on_reach(std::uint32_t shard, std::vector<Life> lives, Instant now
   tell_home(shard, [&](Home& home) { home.on_reach(std::move(lives), now, others_by_link); });
 }
 
-bool JobHere::on_ended(Ended ended, Instant now) {
+bool JobHere::on_ended(AttemptEnd ended, Instant now) {
   if (runner_.on_ended(ended, now)) {
     look_at_runner();
     return true;

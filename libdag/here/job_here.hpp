@@ -52,7 +52,7 @@ class JobHere {
   /// Home::on_reach of one home.
   void on_reach(std::uint32_t shard, std::vector<Life> lives, Instant now, bool others_by_link);
   /// Goes to the machine that started the attempt. False: that machine does not want to know any more.
-  bool on_ended(Ended ended, Instant now);
+  bool on_ended(AttemptEnd ended, Instant now);
   void on_checkpoint(TaskId task, AttemptId id, Saved saved);
   void on_digest(const OutputName& name, std::uint64_t digest);
   void bring(std::uint64_t ticket, const OutcomeRecord& record, std::vector<Life> holders, Instant now);

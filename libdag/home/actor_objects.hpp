@@ -61,7 +61,7 @@ class ActorObjects {
   // ---- Attempts of calls
   /// The call may run as soon as the object is there.
   void approve(RowIndex call);
-  /// An attempt of the call is handed out. `generation` names the object that the call makes; empty: it makes
+  /// An attempt of the call is dispatched. `generation` names the object that the call makes; empty: it makes
   /// none. Returns the name of the object that it is for.
   AttemptId begin_call(RowIndex call, AttemptId generation);
   /// The call has returned to the object.

@@ -188,7 +188,7 @@ void Home::Impl::take_back(RowIndex row, const EventWhat& why) {
   to_decide.push_back(row);
 }
 
-/// The end of an attempt that was handed out, from wherever it ran.
+/// The end of an attempt that was dispatched, from wherever it ran.
 void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
   const RowIndex row = table.find(record.task);
   const bool ours = row != no_row && !table[row].ghost;

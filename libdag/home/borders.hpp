@@ -101,7 +101,7 @@ class Borders {
     std::vector<RowIndex> saves;    ///< that ended, in order: the border's number is the place + 1
     std::vector<std::size_t> made;  ///< borders of saves that were not left out, ascending
     std::deque<RowIndex> retained;  ///< calls whose inputs are kept
-    Instant save_began;             ///< when its last save was handed out
+    Instant save_began;             ///< when its last save was dispatched
   };
   struct Group {
     std::size_t complete = 0;  ///< saves before this border were let go

@@ -1,5 +1,5 @@
 #pragma once
-// Attempts that earlier homes of the shard handed out, as survivors report them: offers to count in place of
+// Attempts that earlier homes of the shard dispatched, as survivors report them: offers to count in place of
 // new attempts, and which of them have ended or still run.
 
 #include <map>

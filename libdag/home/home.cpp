@@ -67,7 +67,7 @@ void Home::on_reach(std::vector<Life> lives, Instant now, bool others_by_link) {
   impl_->on_reach(std::move(lives), others_by_link);
   impl_->finish_event();
 }
-bool Home::on_ended(Ended ended, Instant now) {
+bool Home::on_ended(AttemptEnd ended, Instant now) {
   impl_->now = now;
   if (shard_of(*impl_->plan, ended.task) != impl_->options.shard) return false;
   if (impl_->over) return true;

@@ -180,7 +180,7 @@ class Home {
   /// cannot, as it tells all before the first call.
   void on_reach(std::vector<Life> lives, Instant now, bool others_by_link = false);
   /// The end of an attempt that StartAttempt asked for. False: it is not (or not any more) one of ours.
-  bool on_ended(Ended ended, Instant now);
+  bool on_ended(AttemptEnd ended, Instant now);
   /// Any message whose Recipient is `home` and that names this shard.
   void on_message(Life from, const JobMessage& message, Instant now);
   /// Timeouts and backoffs that are due.

@@ -99,7 +99,7 @@ struct Fact {
   std::uint64_t change = 0;
 };
 
-/// An attempt that this home handed out.
+/// An attempt that this home dispatched.
 struct OutAttempt {
   Life runner;
   AttemptId id;

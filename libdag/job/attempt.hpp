@@ -93,7 +93,7 @@ inline std::vector<detail::ArgumentView> argument_views(const Attempt& attempt) 
 }
 
 /// The end of an attempt, with all that it left.
-struct Ended {
+struct AttemptEnd {
   TaskId task;
   AttemptId id;
   Outcome outcome = Outcome::finished;  ///< finished, failed or cancelled
@@ -106,14 +106,14 @@ struct Ended {
 };
 
 /// The end of an attempt that left nothing: it was stopped, was late, or never began.
-inline Ended end_of(const OutputName& attempt, Outcome outcome) {
-  Ended ended;
+inline AttemptEnd end_of(const OutputName& attempt, Outcome outcome) {
+  AttemptEnd ended;
   ended.task = attempt.task;
   ended.id = attempt.attempt;
   ended.outcome = outcome;
   return ended;
 }
-inline Ended cancelled_end(const Attempt& attempt) {
+inline AttemptEnd cancelled_end(const Attempt& attempt) {
   return end_of({attempt.task, attempt.id}, Outcome::cancelled);
 }
 

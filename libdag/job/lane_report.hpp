@@ -23,7 +23,7 @@ struct QuickEnd {
 struct SlowEnd {
   RowIndex row = no_row;
   std::uint32_t attempt = 0;
-  Ended ended;
+  AttemptEnd ended;
   /// Credit for the spawned tasks: given back when destroyed (actors/lanes/spawn_credits.hpp). May be null.
   std::shared_ptr<const void> credit = {};
 };

@@ -82,7 +82,7 @@ struct NoSnapshot {
   Error why;
 };
 using CellReplicaEffect =
-    std::variant<SendToReplica, WriteToLog, LeadsNow, NoSnapshot, SendMessage, TellClient, JobEnded>;
+    std::variant<SendToReplica, WriteToLog, LeadsNow, NoSnapshot, SendMessage, TellClient, JobIsOver>;
 
 class CellReplica {
  public:

@@ -162,7 +162,7 @@ TEST_CASE("scenario: an end does not count after all") {
   std::uint64_t tries = 0;
   Script script;
   script.special["a"] = [&tries](const KernelCall&) {
-    Ended ended;
+    AttemptEnd ended;
     ended.output = detail::to_blob(++tries);
     return ended;
   };

@@ -114,7 +114,7 @@ inline std::uint64_t saved_by(const Attempt& attempt) {
 
 /// Runs the kernel of an attempt for real. `self` is the actor's object slot.
 struct KernelRun {
-  Ended ended;
+  AttemptEnd ended;
   std::uint64_t salt = 0;
   bool known = false;
   bool crashes = false;  ///< if this process may

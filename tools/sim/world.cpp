@@ -267,7 +267,7 @@ void World::drain_cell() {
       send(life_of(0), message->to, message->message);
     } else if (auto* tell = std::get_if<TellClient>(&effect)) {
       on_settled(*tell);
-    } else if (auto* end = std::get_if<JobEnded>(&effect)) {
+    } else if (auto* end = std::get_if<JobIsOver>(&effect)) {
       if (std::exchange(ended_, true) && !end->stopped) throw Violation("the job ended twice");
       stopped_ = end->stopped;
     }

@@ -47,7 +47,7 @@ struct WorldOptions {
   Representation representation = Representation::as_needed;
   std::uint64_t inline_bytes_max = 4096;
   bool steal = true;
-  bool steal_attempts = false;  ///< also what was handed out, and waits for a lane
+  bool steal_attempts = false;  ///< also what was dispatched, and waits for a lane
   /// So many kernels run for seconds, at most; who asks for work and who gives some decide as real ones do.
   std::uint32_t stragglers = 0;
   std::uint64_t outputs_times_larger = 1;  ///< then: TrueLoadsOptions
@@ -442,7 +442,7 @@ class World {
   void begin_row(Process& process, const Work& work);
   void leave_row(Life life, std::uint32_t shard, RowIndex row, std::uint32_t attempt,
                  const std::shared_ptr<KernelRun>& run, std::uint32_t lane);
-  bool waits_for_credit(Life life, const Ended& ended);
+  bool waits_for_credit(Life life, const AttemptEnd& ended);
   void end_row(Process& process, HomeBox& box, RowIndex row, std::uint32_t attempt, KernelRun& run);
 
   /// Reports of several lanes have no order among each other: parts of one are sent in any.
@@ -450,7 +450,7 @@ class World {
   void report_at_pace(Process& process, HomeBox& box);
   void begin_attempt(Process& process, const Work& work);
   void end_attempt(Life life, const std::shared_ptr<KernelRun>& run, std::uint32_t lane);
-  void tell_end(Life life, const Ended& ended);
+  void tell_end(Life life, const AttemptEnd& ended);
   void save_meanwhile(Life life, const Attempt& attempt, Duration takes);
 
   // ---- Stealing (world_stealing.cpp)

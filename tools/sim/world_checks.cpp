@@ -66,7 +66,7 @@ void World::check_once(std::uint64_t salt, TaskId task) {
   }
 }
 
-/// P7, of what is handed out, or begun by a lane on its own. What was handed out before its task came under
+/// P7, of what is dispatched, or begun by a lane on its own. What was dispatched before its task came under
 /// suspicion runs as it was: the process that went down then had an earlier attempt, which had been taken
 /// back and ran on (seed 670540).
 void World::check_suspect(const Process& process, std::uint64_t salt, TaskId task) const {

@@ -273,7 +273,7 @@ void World::leave_row(Life life, std::uint32_t shard, RowIndex row, std::uint32_
 }
 
 /// Whether a lane of that process has to wait before it tells what its kernel has spawned. It keeps the lane.
-bool World::waits_for_credit(Life life, const Ended& ended) {
+bool World::waits_for_credit(Life life, const AttemptEnd& ended) {
   const Process* mine = find(life);
   if (mine == nullptr || !ended.spawned || mine->state().cancelled || mine->state().ended) return false;
   if (mine->stopped.contains({ended.task, ended.id})) return false;
@@ -470,7 +470,7 @@ void World::end_attempt(Life life, const std::shared_ptr<KernelRun>& run, std::u
   tell_end(life, run->ended);
 }
 
-void World::tell_end(Life life, const Ended& ended) {
+void World::tell_end(Life life, const AttemptEnd& ended) {
   Process* mine = find(life);
   if (mine == nullptr) return;
   if (mine->job->on_ended(ended, clock_of(*mine))) drain(*mine);

@@ -240,7 +240,7 @@ void World::carry_out(Process& process, CellReplicaEffect& any) {
   } else if (auto* tell = std::get_if<TellClient>(&any)) {
     told_in_ = std::max(told_in_, process.replica->log().term());
     on_settled(*tell);
-  } else if (auto* end = std::get_if<JobEnded>(&any)) {
+  } else if (auto* end = std::get_if<JobIsOver>(&any)) {
     ended_ = true;
     if (end->stopped) stopped_ = end->stopped;
     if (cancel_acknowledged_ && !end->cancelled)

@@ -59,7 +59,7 @@ struct Job {
     for (CellEffect& effect : cell.take_effects()) {
       if (auto* message = std::get_if<SendMessage>(&effect)) sent.push_back(std::move(*message));
       if (auto* tell = std::get_if<TellClient>(&effect)) told.push_back(std::move(*tell));
-      if (auto* end = std::get_if<JobEnded>(&effect)) ended.push_back(std::move(*end));
+      if (auto* end = std::get_if<JobIsOver>(&effect)) ended.push_back(std::move(*end));
     }
   }
   /// Messages of one kind, each with its receiver.
@@ -97,7 +97,7 @@ struct Job {
   Cell cell;
   std::vector<SendMessage> sent;
   std::vector<TellClient> told;
-  std::vector<JobEnded> ended;
+  std::vector<JobIsOver> ended;
 
   /// How many steps the cuts that were made here have, by their numbers.
   std::map<std::pair<std::uint32_t, Epoch>, std::map<std::uint64_t, std::uint64_t>> steps_of;

@@ -71,14 +71,14 @@ struct Process : JobPorts {
     REQUIRE(claim.what == Do::run);
     ran.push_back(here.table.id(row));
     LaneReport report;
-    report.slow.push_back({row, claim.word.attempt, Ended{}});
+    report.slow.push_back({row, claim.word.attempt, AttemptEnd{}});
     report.slow.back().ended.task = here.table.id(row);
     report.slow.back().ended.id = {here.home.epoch(), claim.word.attempt};
     job.on_lanes(shard, std::move(report), now);
   }
   void hear_cell() {
     for (CellEffect& effect : cell.take_effects()) {
-      if (std::holds_alternative<JobEnded>(effect)) job_ended = true;
+      if (std::holds_alternative<JobIsOver>(effect)) job_ended = true;
       auto* message = std::get_if<SendMessage>(&effect);
       if (message != nullptr && message->to == self) job.on_message(self, std::move(message->message));
     }

@@ -144,7 +144,7 @@ struct Victim : JobPorts {
     const Next claim = here.table.apply(ready.row, Claimed{});
     REQUIRE(claim.what == Do::run);
     LaneReport report;
-    report.slow.push_back({ready.row, claim.word.attempt, Ended{}});
+    report.slow.push_back({ready.row, claim.word.attempt, AttemptEnd{}});
     report.slow.back().ended.task = here.table.id(ready.row);
     report.slow.back().ended.id = {here.home.epoch(), claim.word.attempt};
     job.on_lanes(ready.shard, std::move(report), now);

@@ -34,7 +34,7 @@ struct TwoTasks {
 /// The kernel of a: one more each time it runs.
 Kernel another_each_time() {
   return [salt = std::make_shared<std::uint64_t>(0)](const KernelCall& call) {
-    Ended ended = Script().ordinary(call);
+    AttemptEnd ended = Script().ordinary(call);
     ended.output = detail::to_blob(value_of("a") + (*salt)++);
     return ended;
   };

@@ -149,7 +149,7 @@ TEST_CASE("what a task spawns beside its own value is part of the job") {
   const TaskId p = graph.task("p"), c = graph.task("c", {p});
   Script script;
   script.special["p"] = [&](const KernelCall& call) {
-    Ended ended = spawning(below);
+    AttemptEnd ended = spawning(below);
     ended.output = detail::to_blob(value_of(call.name));
     return ended;
   };
@@ -175,7 +175,7 @@ TEST_CASE("a task that becomes a task that becomes a task, five thousand deep") 
       below.task("p");
       return spawning(below, 0);
     }
-    Ended ended;
+    AttemptEnd ended;
     ended.output = detail::to_blob(value_of(call.name));
     return ended;
   };
@@ -196,7 +196,7 @@ TEST_CASE("a condition on a task that becomes another looks at the other's value
   graph.edge(p, no, EdgeKind::conditional, never);
   Script script;
   script.special["p"] = [&](const KernelCall&) {
-    Ended ended = spawning(below, 0);
+    AttemptEnd ended = spawning(below, 0);
     ended.conditions = {false, false};
     return ended;
   };
@@ -233,7 +233,7 @@ TEST_CASE("a call that fails is tried on the state before it, which is made agai
   script.special["second"] = [&](const KernelCall& call) {
     if (call.attempt_number == 1) {
       static_cast<ActorState*>(call.self)->value = 666;  // Half of it was done.
-      Ended ended;
+      AttemptEnd ended;
       ended.outcome = Outcome::failed;
       ended.error = Error{ErrorCode::task_failed, "in the middle"};
       return ended;

@@ -34,7 +34,7 @@ struct KernelCall {
   const std::vector<detail::Code>& predicates;
   Life at;
 };
-using Kernel = std::function<Ended(const KernelCall&)>;
+using Kernel = std::function<AttemptEnd(const KernelCall&)>;
 
 struct LocalJobOptions {
   std::uint32_t processes = 1;
@@ -179,7 +179,7 @@ class LocalJob {
   std::map<TaskId, Brought> brought;
   std::vector<std::pair<Life, KeepSave>> kept_saves;  ///< and where a disk would keep them
   std::vector<Life> leases_lost;                      ///< who had to end
-  std::optional<JobEnded> job_ended;
+  std::optional<JobIsOver> job_ended;
   Instant now;
   std::set<std::string> paused;           ///< kernels of these names begin and do not end, unless stopped
   std::set<std::string> deaf;             ///< and these do not end either when they are stopped
@@ -322,10 +322,10 @@ class LocalJob {
   }
   bool lane_has_work();
   bool run_lane();
-  Ended run_kernel(const KernelCall& call);
+  AttemptEnd run_kernel(const KernelCall& call);
   void run_row(Process& process, const Work& work);
   void run_attempt(Process& process, const Attempt& attempt);
-  void end_attempt(Process& process, const Ended& ended);
+  void end_attempt(Process& process, const AttemptEnd& ended);
 
   std::string stuck();
 

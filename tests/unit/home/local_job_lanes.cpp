@@ -54,7 +54,7 @@ void LocalJob::drain_cell() {
       if (!settled.emplace(task, std::move(*tell)).second) {
         throw std::runtime_error("settled twice: " + to_string(task));
       }
-    } else if (auto* end = std::get_if<JobEnded>(&effect)) {
+    } else if (auto* end = std::get_if<JobIsOver>(&effect)) {
       job_ended = std::move(*end);
     }
   }
@@ -144,12 +144,12 @@ bool LocalJob::run_lane() {
   return false;
 }
 
-Ended LocalJob::run_kernel(const KernelCall& call) {
+AttemptEnd LocalJob::run_kernel(const KernelCall& call) {
   if (!executed_.insert({call.task, call.id}).second) {
     throw std::runtime_error("executed twice: " + to_string(call.task) + to_string(call.id));
   }
   ran.push_back({call.name, call.task, call.id, call.attempt_number, call.at, call.again});
-  Ended ended = kernel_(call);
+  AttemptEnd ended = kernel_(call);
   ended.task = call.task;
   ended.id = call.id;
   return ended;
@@ -172,18 +172,18 @@ void LocalJob::run_row(Process& process, const Work& work) {
     const detail::Fragment& fragment = box.table.fragment_of(about);
     const detail::TaskKind& kind = fragment.kind(about.task);
     const std::vector<detail::Code> predicates = box.table.predicates_of(about);
-    Ended ended = run_kernel({box.table.id(about),
-                              {box.home.epoch(), attempt},
-                              box.table.name_of(about),
-                              1,
-                              fragment.codes[kind.code],
-                              kind.returns,
-                              kind.call,
-                              nullptr,
-                              false,
-                              views,
-                              predicates,
-                              process.life});
+    AttemptEnd ended = run_kernel({box.table.id(about),
+                                   {box.home.epoch(), attempt},
+                                   box.table.name_of(about),
+                                   1,
+                                   fragment.codes[kind.code],
+                                   kind.returns,
+                                   kind.call,
+                                   nullptr,
+                                   false,
+                                   views,
+                                   predicates,
+                                   process.life});
     const bool quick = ended.outcome == Outcome::finished && !ended.spawned && about.ends_by_itself;
     if (quick && box.table.apply(work.row, AttemptEnded{attempt}).what == Do::tell) {
       about.output.store(ended.output);
@@ -231,7 +231,7 @@ void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
   if (attempt.call == detail::CallKind::call || attempt.call == detail::CallKind::save) {
     if (object.first != attempt.generation) throw std::runtime_error("a call of another making of its actor");
   }
-  Ended ended;
+  AttemptEnd ended;
   if (attempt.call == detail::CallKind::ordinary && attempt.restore_from)
     restored[attempt.name].push_back(detail::from_blob<std::uint64_t>(attempt.restore_from));
   const KernelCall call{attempt.task,
@@ -261,7 +261,7 @@ void LocalJob::run_attempt(Process& process, const Attempt& attempt) {
   end_attempt(process, ended);
 }
 
-void LocalJob::end_attempt(Process& process, const Ended& ended) {
+void LocalJob::end_attempt(Process& process, const AttemptEnd& ended) {
   process.job->on_ended(ended, now);
   drain(process);
 }

@@ -194,7 +194,7 @@ TEST_CASE("an output that is made again and is another one: who asked is told, a
   Script script;
   std::uint64_t count = 0;
   script.special["a"] = [&](const KernelCall&) {
-    Ended ended;
+    AttemptEnd ended;
     ended.output = detail::to_blob(++count);
     return ended;
   };
@@ -428,7 +428,7 @@ TEST_CASE("what a task was given and hands on to what it spawns is in the record
     REQUIRE(call.views.size() == 1);
     CHECK(detail::from_blob<std::vector<std::uint64_t>>(call.views[0].values[0]) == data);
     if (left == 0) {
-      Ended ended;
+      AttemptEnd ended;
       ended.output = detail::to_blob(value_of("step"));
       return ended;
     }

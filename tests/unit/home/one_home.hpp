@@ -84,7 +84,7 @@ struct OneHome {
   }
   /// An attempt of c ends here: on a lane, or one that was handed out.
   void end_c(std::uint32_t attempt, std::uint64_t value) {
-    Ended ended;
+    AttemptEnd ended;
     ended.task = c;
     ended.id = {{1, 1}, attempt};
     ended.output = detail::to_blob(value);

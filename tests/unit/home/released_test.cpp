@@ -14,7 +14,7 @@ struct Read {
   Read() {
     made = graph.task("made"), read = graph.task("read", {made});
     const auto leave = [](const KernelCall&) {
-      Ended ended;
+      AttemptEnd ended;
       ended.output =
           Blob::make_on_heap(size_bytes, [](std::byte* to) { std::fill_n(to, size_bytes, std::byte{}); });
       return ended;

@@ -55,7 +55,7 @@ struct Lent {
     look();
   }
   void end(std::uint32_t task, Instant now) {
-    Ended ended;
+    AttemptEnd ended;
     ended.task = {0, task};
     ended.id = {{1, 1}, 1};
     REQUIRE(runner.on_ended(ended, now));

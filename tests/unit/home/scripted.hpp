@@ -34,8 +34,8 @@ struct Script {
       return found == script.special.end() ? script.ordinary(call) : found->second(call);
     };
   }
-  Ended ordinary(const KernelCall& call) const {
-    Ended ended;
+  AttemptEnd ordinary(const KernelCall& call) const {
+    AttemptEnd ended;
     const auto failing = failures.find(call.name);
     if (failing != failures.end() && call.attempt_number <= failing->second && !call.again) {
       ended.outcome = Outcome::failed;
@@ -140,8 +140,8 @@ bool is_a(const LocalJob::Mail& mail) {
 }
 
 /// The end of a kernel that spawns.
-inline Ended spawning(const Names& names, std::uint32_t becomes = none) {
-  Ended ended;
+inline AttemptEnd spawning(const Names& names, std::uint32_t becomes = none) {
+  AttemptEnd ended;
   ended.spawned = std::make_shared<const detail::Fragment>(names.builder.sealed());
   ended.becomes = becomes;
   return ended;

@@ -15,17 +15,17 @@ namespace {
 Blob bytes(std::size_t size) { return Blob(std::vector<std::byte>(size)); }
 
 /// A task below that has this literal.
-Ended spawning_with(const Blob& literal) {
+AttemptEnd spawning_with(const Blob& literal) {
   Names below;
   below.task("child");
   below.builder.add_literal(literal);
-  Ended ended = spawning(below);
+  AttemptEnd ended = spawning(below);
   ended.output = detail::to_blob(value_of("parent"));
   return ended;
 }
 
-Ended with_value(std::string_view name) {
-  Ended ended;
+AttemptEnd with_value(std::string_view name) {
+  AttemptEnd ended;
   ended.output = detail::to_blob(value_of(name));
   return ended;
 }
@@ -182,7 +182,7 @@ struct Spreading {
       Names below;
       below.task("spread");
       below.task("spread");
-      Ended ended = spawning(below);
+      AttemptEnd ended = spawning(below);
       ended.output = detail::to_blob(value_of("spread"));
       return ended;
     };

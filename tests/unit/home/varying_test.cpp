@@ -15,7 +15,7 @@ struct Drawn {
     drawn = graph.task("drawn"), made = graph.task("made", {drawn});
     graph.policy(drawn, [](Policy& policy) { policy.varying = true; });
     script.special["drawn"] = [this](const KernelCall&) {
-      Ended ended;
+      AttemptEnd ended;
       ended.output = detail::to_blob(std::uint64_t{100} + ++draws);
       return ended;
     };

@@ -55,7 +55,7 @@ TEST_CASE(
   one.look();
   const bool ended_before = GENERATE(false, true);
   const auto end_first = [&] {
-    Ended ended;
+    AttemptEnd ended;
     ended.task = one.c;
     ended.id = {{1, 1}, 1};
     ended.output = detail::to_blob(std::uint64_t{56});
@@ -83,7 +83,7 @@ TEST_CASE(
   CHECK(one.starts() == 2);
 
   if (bare) REQUIRE(one.table->apply(row, Claimed{}).what == Do::run);
-  Ended ended;
+  AttemptEnd ended;
   ended.task = one.c;
   ended.id = {{1, 1}, 2};
   ended.output = detail::to_blob(std::uint64_t{76});
@@ -153,7 +153,7 @@ TEST_CASE("what was said and rests on what does not count is withdrawn, and said
   one.tell(one.ended(one.a, first, 1, 5));
   one.tell(one.ended(one.b, first, 2, 6));
   const auto end = [&](std::uint32_t attempt) {
-    Ended ended;
+    AttemptEnd ended;
     ended.task = one.c;
     ended.id = {{1, 1}, attempt};
     ended.output = detail::to_blob(std::uint64_t{56});
@@ -366,7 +366,7 @@ TEST_CASE("a home that undoes an end says so to whom it had told it") {
   Script script;
   int tries = 0;
   script.special["first"] = [&tries](const KernelCall&) {
-    Ended ended;
+    AttemptEnd ended;
     ended.output = detail::to_blob(std::uint64_t(++tries));  // Never the same.
     return ended;
   };

@@ -71,7 +71,7 @@ struct Box {
   std::unique_ptr<CellReplica> replica;  ///< null: dead
   std::vector<SendMessage> said;
   std::vector<TellClient> told;
-  std::vector<JobEnded> ended;
+  std::vector<JobIsOver> ended;
 };
 
 /// Several, whose disks take no time, and whose messages arrive one after the other.
@@ -123,7 +123,7 @@ struct Cluster {
             box->said.push_back(std::move(*message));
           } else if (auto* tell = std::get_if<TellClient>(&any)) {
             box->told.push_back(std::move(*tell));
-          } else if (auto* end = std::get_if<JobEnded>(&any)) {
+          } else if (auto* end = std::get_if<JobIsOver>(&any)) {
             box->ended.push_back(std::move(*end));
           }
         }

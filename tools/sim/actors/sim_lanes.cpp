@@ -25,7 +25,7 @@ void SimLanes::make_ready(LaneShard& shard, RowIndex row, Priority) {
   add({shard.shared_from_this(), row, nullptr});
 }
 
-void SimLanes::start(Attempt attempt, Priority, std::function<void(Ended&&)> done,
+void SimLanes::start(Attempt attempt, Priority, std::function<void(AttemptEnd&&)> done,
                      std::function<void(Saved&&)> saved, std::function<void()> began) {
   auto work = std::make_shared<Dispatched>(
       Dispatched{std::move(attempt), std::move(done), std::move(saved), std::move(began)});
@@ -130,7 +130,7 @@ void SimLanes::look(Life self, std::vector<WaitingWork>& waiting, std::vector<Fr
 std::string SimLanes::open_rows() const {
   std::string text = "      " + std::to_string(queue_.size()) + " queued, " +
                      std::to_string(running_.size()) + " running, " + std::to_string(dispatched_.size()) +
-                     " handed out";
+                     " dispatched";
   for (const auto& [at, shard] : shards_) {
     text += "\n      " + to_string(at.first) + " shard " + std::to_string(at.second) + " epoch " +
             to_string(shard->epoch);

@@ -43,7 +43,7 @@ class SimLanes final : public LanesPort {
       : options_(options), ledger_(ledger), ports_(std::move(ports)), random_(seed) {}
 
   void make_ready(LaneShard& shard, RowIndex row, Priority band) override;
-  void start(Attempt attempt, Priority band, std::function<void(Ended&&)> done,
+  void start(Attempt attempt, Priority band, std::function<void(AttemptEnd&&)> done,
              std::function<void(Saved&&)> saved = {}, std::function<void()> began = {}) override;
   void cancel(JobId job, TaskId task, AttemptId attempt) override;
   bool abandon(JobId job, TaskId task, AttemptId attempt) override;
@@ -79,7 +79,7 @@ class SimLanes final : public LanesPort {
  private:
   struct Dispatched {
     Attempt attempt;
-    std::function<void(Ended&&)> done;
+    std::function<void(AttemptEnd&&)> done;
     std::function<void(Saved&&)> saved;
     std::function<void()> began;
     bool cancelled = false;

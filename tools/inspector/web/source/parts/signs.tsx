@@ -32,7 +32,7 @@ const signs: Record<string, [string, string]> = {
 export function Sign({ of }: { of: string }) {
   const [shape, mood] = signs[of] ?? ['•', 'quiet'];
   // A process has it, this one or another, which runs it or has it wait for a lane.
-  const word = of === 'lent' ? 'handed out' : of.replace(/_/g, ' ');
+  const word = of === 'lent' ? 'dispatched' : of.replace(/_/g, ' ');
   return <span class={`sign ${mood}`}><span aria-hidden="true">{shape}</span> {word}</span>;
 }
 
