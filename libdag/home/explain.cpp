@@ -80,7 +80,7 @@ std::string Home::Impl::why(RowIndex row) const {
       return "runs here";
     case RowState::lent:
       if (const auto out = dispatched.find(row); out != dispatched.end()) {
-        const std::string at = "was handed to " + to_string(out->second.runner.process);
+        const std::string at = "dispatched to " + to_string(out->second.runner.process);
         return runs_alone(row) ? at + ", to run with nothing beside it: " + why_alone(row) : at;
       }
       return "becomes a task that it spawned";

@@ -38,12 +38,12 @@ export const cases = {
     });
   },
 
-  async 'a task that was handed out, and waits there'({ browser, nodes }) {
+  async 'a task that was dispatched, and waits there'({ browser, nodes }) {
     const cluster = await nodes();
     const { job } = await cluster.submit('failing', ['cluster_failing']);
     await cluster.isOver(job);
     const reason = {
-      task: '1', name: 'late', state: 'lent', why: 'was handed to n1/w1', home: 'n0/w1', failures: 0,
+      task: '1', name: 'late', state: 'lent', why: 'dispatched to n1/w1', home: 'n0/w1', failures: 0,
       waits_for: [], waits_for_all: 0, candidates: [], error: null, at: 'n1/w1',
     };
     await withPage(browser, {}, async (page) => {
@@ -56,10 +56,10 @@ export const cases = {
         ],
       } }));
       await page.goto(`${cluster.url()}#/jobs/${job}/explain`);
-      await shows(page, '.cards', /handed out late \(1\): on n1\/w1: queued for a lane/);
-      await shows(page, '.cards', /handed out busy \(2\): was handed to n1\/w1\s+at n1\/w1, lane 3, for 5 s/);
+      await shows(page, '.cards', /dispatched late \(1\): on n1\/w1: queued for a lane/);
+      await shows(page, '.cards', /dispatched busy \(2\): dispatched to n1\/w1\s+at n1\/w1, lane 3, for 5 s/);
       await shows(page, '.cards', /waiting parent \(3\): becomes child/);
-      await shows(page, '.facts', /handed out\s+2/);
+      await shows(page, '.facts', /dispatched\s+2/);
       check(!/\blent\b/.test(await page.locator('main').innerText()), 'a word of ours is shown');
     });
   },

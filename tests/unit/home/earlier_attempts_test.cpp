@@ -1,4 +1,4 @@
-// News to a new home of attempts that homes before it handed out.
+// News to a new home of attempts that homes before it dispatched.
 #include "libdag/home/earlier_attempts.hpp"
 
 #include <catch2/catch.hpp>

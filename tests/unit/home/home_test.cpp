@@ -24,7 +24,7 @@ bool before(const LocalJob& job, const std::string& first, const std::string& se
 }
 const Error& error_of(const LocalJob& job, TaskId task) { return *job.settled.at(task).record.error; }
 
-/// Tasks a, b and large that are handed out, of which the last one is placed for its needs.
+/// Tasks a, b and large that are dispatched, of which the last one is placed for its needs.
 struct DispatchedTasks : Names {
   DispatchedTasks() {
     for (const TaskId task : tasks)
@@ -336,8 +336,8 @@ TEST_CASE("ready rows go to a thief, which runs them and tells; calls and claime
   job.settle_down();
   job.steal(1, 0, 1);
   job.settle_down();
-  CHECK(job.home(0).counts().lent == 2);  // A task, and the call, which was handed out at home.
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(1).process));
+  CHECK(job.home(0).counts().lent == 2);  // A task, and the call, which was dispatched at home.
+  CHECK(job.home(0).explain(a) == "dispatched to " + to_string(job.life(1).process));
   job.paused.clear();
   job.run();
   for (const LocalJob::Ran& ran : job.ran) {
@@ -348,7 +348,7 @@ TEST_CASE("ready rows go to a thief, which runs them and tells; calls and claime
   CHECK(job.outcome(call) == Outcome::finished);
 }
 
-TEST_CASE("what was handed out and waits for a lane can be lent, too") {
+TEST_CASE("what was dispatched and waits for a lane can be lent, too") {
   DispatchedTasks graph;
   const auto [a, b, large] = graph.tasks;
   LocalJobOptions options;
@@ -358,16 +358,16 @@ TEST_CASE("what was handed out and waits for a lane can be lent, too") {
   job.paused = {"a", "b", "large"};
   job.settle_down();
   for (const TaskId task : {a, b, large})
-    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(1).process));
+    CHECK(job.home(0).explain(task) == "dispatched to " + to_string(job.life(1).process));
   job.steal(2, 1, 1);
   job.settle_down();
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(2).process));
-  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(1).process));
+  CHECK(job.home(0).explain(a) == "dispatched to " + to_string(job.life(2).process));
+  CHECK(job.home(0).explain(b) == "dispatched to " + to_string(job.life(1).process));
   job.steal(2, 1, 5);
   job.settle_down();
-  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(2).process));
+  CHECK(job.home(0).explain(b) == "dispatched to " + to_string(job.life(2).process));
   CHECK(job.home(0).explain(large) ==
-        "was handed to " + to_string(job.life(1).process));  // Placed for its needs.
+        "dispatched to " + to_string(job.life(1).process));  // Placed for its needs.
   job.paused.clear();
   job.run();
   for (const char* name : {"a", "b", "large"}) CHECK(job.runs(name) == 1);
@@ -387,16 +387,16 @@ TEST_CASE(
   job.paused = {"a", "b", "large", "alone"};
   job.settle_down();
   for (const TaskId task : {a, b, large, alone})
-    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(2).process));
+    CHECK(job.home(0).explain(task) == "dispatched to " + to_string(job.life(2).process));
   job.steal(0, 2, 1);
   job.settle_down();
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(0).process));
-  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(2).process));
+  CHECK(job.home(0).explain(a) == "dispatched to " + to_string(job.life(0).process));
+  CHECK(job.home(0).explain(b) == "dispatched to " + to_string(job.life(2).process));
   job.steal(1, 2, 5);  // The home itself.
   job.settle_down();
-  CHECK(job.home(0).explain(b) == "was handed to " + to_string(job.life(1).process));
+  CHECK(job.home(0).explain(b) == "dispatched to " + to_string(job.life(1).process));
   for (const TaskId task : {large, alone})
-    CHECK(job.home(0).explain(task) == "was handed to " + to_string(job.life(2).process));
+    CHECK(job.home(0).explain(task) == "dispatched to " + to_string(job.life(2).process));
   job.paused.clear();
   job.run();
   for (const char* name : {"a", "b", "large", "alone"}) CHECK(job.runs(name) == 1);
@@ -415,11 +415,11 @@ TEST_CASE("who asks for work and is gone when the home hears of it gets nothing:
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"a"};
   job.settle_down();
-  REQUIRE(job.home(0).explain(a) == "was handed to " + to_string(job.life(2).process));
+  REQUIRE(job.home(0).explain(a) == "dispatched to " + to_string(job.life(2).process));
   job.steal(3, 2, 1);
   job.die(3);
   job.settle_down();
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(1).process));
+  CHECK(job.home(0).explain(a) == "dispatched to " + to_string(job.life(1).process));
   job.paused.clear();
   job.run();
   CHECK(job.outcome(a) == Outcome::finished);

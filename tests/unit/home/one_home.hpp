@@ -82,7 +82,7 @@ struct OneHome {
     home->on_message(other, message, now);
     look();
   }
-  /// An attempt of c ends here: on a lane, or one that was handed out.
+  /// An attempt of c ends here: on a lane, or one that was dispatched.
   void end_c(std::uint32_t attempt, std::uint64_t value) {
     AttemptEnd ended;
     ended.task = c;
