@@ -253,7 +253,7 @@ TEST_CASE("a lane that was given up is told with its task, and takes no place of
   CHECK(said["processes"][1]["given_up"] == 1);
 }
 
-TEST_CASE("a task that is queued has its place, at its home or where it was handed to") {
+TEST_CASE("a task that is queued has its place, at its home or where it dispatched to") {
   Job job;
   job.add(1, RowState::ready).place = 2;
   job.add(3, RowState::lent);

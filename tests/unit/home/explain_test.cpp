@@ -220,7 +220,7 @@ TEST_CASE("a call waits for the one before it, or for its job actor") {
   CHECK(job.outcome(earlier) == Outcome::finished);
   REQUIRE(job.runs("grows") == 1);
   const ProcessExplained now = explained(job);
-  CHECK(of(now, second).why == "was handed to " + to_string(job.life(2).process) + lives_at(job.life(2)));
+  CHECK(of(now, second).why == "dispatched to " + to_string(job.life(2).process) + lives_at(job.life(2)));
   CHECK(of(now, third).why == "waits for task 'second' (" + to_string(second) + ")" + lives_at(job.life(2)));
   const auto spawned = std::find_if(now.tasks.begin(), now.tasks.end(),
                                     [](const TaskExplained& one) { return one.name == "spawned"; });
@@ -282,5 +282,5 @@ TEST_CASE(
   one.tell(one.heard(2));
   CHECK(one.starts() == 1);
   // As a row it waits for a lane; under a TaskActor it is a lane's already.
-  CHECK_THAT(why(), Catch::Equals("is ready: waits for a lane") || Catch::Equals("was handed to n1"));
+  CHECK_THAT(why(), Catch::Equals("is ready: waits for a lane") || Catch::Equals("dispatched to n1"));
 }

@@ -144,7 +144,7 @@ TEST_CASE("a member lost with its process starts again with the others, and nobo
   job.die(2);
   job.settle_down();
   CHECK(running(job) == "abcd");
-  CHECK(job.home(0).explain(gang.c) == "was handed to " + to_string(job.life(0).process));
+  CHECK(job.home(0).explain(gang.c) == "dispatched to " + to_string(job.life(0).process));
   job.paused = {"a", "c", "d"};
   job.run_until([&] { return job.outcome(gang.b) == Outcome::finished; });
   job.paused.clear();

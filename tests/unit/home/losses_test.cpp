@@ -104,7 +104,7 @@ TEST_CASE("a report that comes twice does not call an attempt running that faile
   job.die(1);
   job.settle_down();
   REQUIRE(repeated.size() == 1);
-  REQUIRE_THAT(job.home(0).explain(a), Catch::StartsWith("was handed to"));
+  REQUIRE_THAT(job.home(0).explain(a), Catch::StartsWith("dispatched to"));
   job.paused.clear();
   job.settle_down();
   REQUIRE(job.runs("a") == 1);
@@ -123,7 +123,7 @@ TEST_CASE("an attempt that was lost with its process is run again, and not charg
   LocalJob job(graph.builder.sealed(), Script().kernel(), options);
   job.paused = {"a"};
   job.settle_down();
-  CHECK(job.home(0).explain(a) == "was handed to " + to_string(job.life(2).process));
+  CHECK(job.home(0).explain(a) == "dispatched to " + to_string(job.life(2).process));
   job.die(2);
   job.paused.clear();
   job.run();
