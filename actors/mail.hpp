@@ -30,7 +30,7 @@ struct LaneNews {
 struct ReachChanged {};
 /// lane, TaskActor -> JobHereActor: an attempt that was started here ended.
 struct AttemptEnded {
-  dag::Ended ended;
+  AttemptEnd ended;
   /// The credit of spawned tasks: given back when this is destroyed. May be null.
   std::shared_ptr<const void> credit = {};
 };

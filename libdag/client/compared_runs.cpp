@@ -1,4 +1,5 @@
 #include "libdag/client/compared_runs.hpp"
+#include "libdag/base/counted.hpp"
 
 #include <algorithm>
 
@@ -10,8 +11,6 @@ constexpr std::size_t named_max = 5;
 bool alike(const Settlement& one, const Settlement& other) {
   return one.outcome == other.outcome && one.output.same_bytes(other.output);
 }
-
-std::string counted(std::size_t tasks) { return std::to_string(tasks) + (tasks == 1 ? " task" : " tasks"); }
 
 std::string label(const Fragment& graph, std::uint32_t task) {
   return "'" + graph.name(task) + "' (task " + std::to_string(task) + ")";
@@ -70,10 +69,11 @@ std::optional<Error> told_of(const ComparedRuns& compared, const Fragment& graph
 }
 
 std::string summary(const ComparedRuns& compared) {
-  std::string text = counted(compared.same) + (compared.same == 1 ? " gives" : " give") +
+  std::string text = counted(compared.same, "task") + (compared.same == 1 ? " gives" : " give") +
                      " the same in a process of " + (compared.same == 1 ? "its" : "their") + " own";
   if (!compared.varying.empty()) {
-    text += "; " + counted(compared.varying.size()) + (compared.varying.size() == 1 ? " gives" : " give") +
+    text += "; " + counted(compared.varying.size(), "task") +
+            (compared.varying.size() == 1 ? " gives" : " give") +
             " another value each time; tasks computed from them were not compared";
   }
   return text;

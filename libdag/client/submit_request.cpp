@@ -10,6 +10,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "libdag/base/counted.hpp"
 #include "libdag/client/checked_output.hpp"
 #include "libdag/graph/check.hpp"
 #include "libdag/graph/rank.hpp"
@@ -31,10 +32,6 @@ std::string seconds_text(Duration duration) {
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", std::chrono::duration<double>(duration).count());
   return text;
-}
-
-std::string counted(std::size_t count, const std::string& one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
 [[noreturn]] void end(int status) { std::_Exit(checked_output("dag", status)); }

@@ -1,4 +1,5 @@
 #include "libdag/journal/event.hpp"
+#include "libdag/base/counted.hpp"
 
 #include <bit>
 #include <cstdio>
@@ -112,7 +113,7 @@ struct TextOf {
   }
   std::string operator()(const event::Restored&) const { return "restored"; }
   std::string operator()(const event::Crashed& crashed) const {
-    const std::string times = std::to_string(crashed.times) + (crashed.times == 1 ? " time" : " times");
+    const std::string times = counted(crashed.times, "time");
     return with_reason("crashed its process (" + times + " so far)", crashed.what);
   }
   std::string operator()(const event::HomeGiven& given) const {
@@ -151,8 +152,8 @@ struct TextOf {
     return text;
   }
   std::string operator()(const event::JobBegan& began) const {
-    return "began: " + (began.name.empty() ? "" : one_line(began.name) + ", ") + std::to_string(began.tasks) +
-           (began.tasks == 1 ? " task" : " tasks") +
+    return "began: " + (began.name.empty() ? "" : one_line(began.name) + ", ") +
+           counted(began.tasks, "task") +
            (began.retries == JobId{}
                 ? ""
                 : ", " + std::to_string(began.done) + " finished in " + to_string(began.retries));
@@ -167,9 +168,7 @@ struct TextOf {
                        over.stopped ? over.stopped->what : "");
   }
   std::string operator()(const event::JobVerdict& verdict) const {
-    return verdict.cancelled ? "the job was cancelled"
-                             : std::to_string(verdict.tolerated) +
-                                   (verdict.tolerated == 1 ? " tolerated failure" : " tolerated failures");
+    return verdict.cancelled ? "the job was cancelled" : counted(verdict.tolerated, "tolerated failure");
   }
   std::string operator()(const event::FinishedTasks& some) const {
     return "settled: finished, " + std::to_string(std::popcount(some.bits)) + " tasks from this one on";

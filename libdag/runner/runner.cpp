@@ -294,7 +294,7 @@ void Runner::supersede(std::uint32_t actor, AttemptId newest) {
   }
 }
 
-bool Runner::on_ended(dag::Ended ended, Instant now) {
+bool Runner::on_ended(AttemptEnd ended, Instant now) {
   const OutputName name{ended.task, ended.id};
   if (const auto stopped = stopping_.find(name); stopped != stopping_.end()) {
     say_stopped(name, stopped->second.shard);

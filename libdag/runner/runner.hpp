@@ -93,7 +93,7 @@ class Runner {
   /// Any message whose Recipient is `runner`.
   void on_message(Life from, const JobMessage& message, Instant now);
   /// The end of an attempt. False: the runner did not start it (then a home did).
-  bool on_ended(dag::Ended ended, Instant now);
+  bool on_ended(AttemptEnd ended, Instant now);
   /// The attempt waits for a lane, and may be given to a process that asked for work.
   bool may_give(const OutputName& attempt) const;
   /// An attempt that may, and was taken: its home hands it to the thief. `on_ended` does not come for it.

@@ -35,8 +35,8 @@ struct Ends {
   std::condition_variable changed;
   std::vector<dag::TaskId> ended;
 
-  std::function<void(dag::Ended&&)> note() {
-    return [this](dag::Ended&& end) {
+  std::function<void(dag::AttemptEnd&&)> note() {
+    return [this](dag::AttemptEnd&& end) {
       const std::lock_guard lock(mutex);
       ended.push_back(end.task);
       changed.notify_all();

@@ -257,7 +257,7 @@ TEST_CASE("a kernel that does not return costs its lane, not the others' work") 
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<dag::TaskId> ended;
-  const auto done = [&](dag::Ended&& end) {
+  const auto done = [&](dag::AttemptEnd&& end) {
     const std::lock_guard lock(mutex);
     ended.push_back(end.task);
     changed.notify_all();
@@ -345,7 +345,7 @@ TEST_CASE("an attempt is said to have begun when its kernel does, and not while 
       attempt.code = fragment.codes[fragment.kind(0).code];
       lanes.start(
           attempt, dag::normal,
-          [&](dag::Ended&&) {
+          [&](dag::AttemptEnd&&) {
             ++ended;
             ended.notify_all();
           },

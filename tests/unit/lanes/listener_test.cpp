@@ -68,7 +68,7 @@ struct LongKernel {
     attempt.job = {1};
     attempt.task = {0, 0};
     attempt.code = fragment.codes[fragment.kind(0).code];
-    lanes.start(std::move(attempt), dag::Priority::normal, [this](dag::Ended&&) { ended = true; });
+    lanes.start(std::move(attempt), dag::Priority::normal, [this](dag::AttemptEnd&&) { ended = true; });
     while (!running) std::this_thread::yield();
   }
   void stop() {
@@ -137,7 +137,7 @@ TEST_CASE("many lanes on one bell: each row finds one, and a peer that rings for
       attempt.job = {1};
       attempt.task = {0, i};
       attempt.code = fragment.codes[fragment.kind(0).code];
-      lanes.start(std::move(attempt), dag::Priority::normal, [&](dag::Ended&&) { ++ended; });
+      lanes.start(std::move(attempt), dag::Priority::normal, [&](dag::AttemptEnd&&) { ++ended; });
       if (i % 5 != 0) continue;
       const auto until = Clock::now() + patience;
       while (ended <= i && Clock::now() < until) std::this_thread::yield();

@@ -27,7 +27,7 @@ std::string milliseconds_text(Duration time) {
 }
 
 Finding cpus(const MachineFacts& machine) {
-  const std::string cores = std::to_string(machine.cores) + (machine.cores == 1 ? " core" : " cores");
+  const std::string cores = counted(machine.cores, "core");
   if (machine.cpu_limit == 0 || machine.cpu_limit >= machine.cores) return {Health::good, "cpu", cores, ""};
   return {Health::doubtful, "cpu",
           cores + ", but a control group allows the time of " + decimal_text(machine.cpu_limit),

@@ -102,8 +102,8 @@ std::string kernel_progress_text(TaskId task, const JobInfo& job, const std::str
 std::string needs_text(const TaskNeeds& needs) {
   std::string text;
   const auto add = [&](const std::string& one) { text += (text.empty() ? "" : ", ") + one; };
-  if (needs.cpus != 1) add(std::to_string(needs.cpus) + (needs.cpus == 1 ? " cpu" : " cpus"));
-  if (needs.gpus > 0) add(std::to_string(needs.gpus) + (needs.gpus == 1 ? " gpu" : " gpus"));
+  if (needs.cpus != 1) add(counted(needs.cpus, "cpu"));
+  if (needs.gpus > 0) add(counted(needs.gpus, "gpu"));
   if (needs.memory_bytes > 0) add(bytes_text(needs.memory_bytes) + " of memory");
   return text;
 }
