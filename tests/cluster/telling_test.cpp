@@ -43,7 +43,7 @@ TEST_CASE("how far a kernel is, and what happened to attempts, is told while the
   // A task that takes its process down takes other tasks along: then those start again.
   REQUIRE(job.says("3 poison 3 1: attempt 1 crashed its process: "));
   CHECK(job.says("2 flaky 1 1: attempt 1 failed: the service does not answer; attempt 2 follows"));
-  CHECK(job.says("4 late 2 1: attempt 1 is late: "));
+  CHECK(job.says("4 late 2 1: attempt 1 is too late: "));
   until_said(nodes, {"show", "1"}, "8 finished, 1 open");
 
   const std::string says = "half (0): 45 %, loss 0.5";

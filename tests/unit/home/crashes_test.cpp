@@ -265,8 +265,8 @@ TEST_CASE(
     if (times < quarantined_after) {
       CHECK_THAT(why, !Catch::Contains("nothing beside it"));
     } else {
-      CHECK_THAT(why, Catch::EndsWith("to run with nothing beside it: it took " + std::to_string(times) +
-                                      " processes down"));
+      CHECK_THAT(why, Catch::EndsWith("to run with nothing beside it: it crashed " + std::to_string(times) +
+                                      " processes"));
     }
   }
   job.paused.clear();
