@@ -51,9 +51,6 @@ void expect_all_finished(const Job& job, std::uint64_t tasks) {
   throw std::runtime_error("not every task has finished");
 }
 
-namespace {
-
-/// Tasks without values and edges without data: what a dependence graph is elsewhere.
 void add_empty_tasks(Graph& graph, const Shape& shape) {
   std::vector<Output<void>> tasks;
   tasks.reserve(shape.size());
@@ -63,8 +60,6 @@ void add_empty_tasks(Graph& graph, const Shape& shape) {
   }
 }
 
-/// Submit (until the job is acknowledged, by which time it may be running) and run (from then on until every
-/// task is settled).
 Figures submit_and_run(Session& session, const Graph& graph) {
   Figures figures;
   Stopwatch part;
@@ -78,7 +73,6 @@ Figures submit_and_run(Session& session, const Graph& graph) {
   return figures;
 }
 
-/// Measures a round: build, submit, run, and the three together.
 Figures overhead_round(Session& session, const Shape& shape) {
   Stopwatch part;
   Graph graph("overhead");
@@ -89,6 +83,8 @@ Figures overhead_round(Session& session, const Shape& shape) {
   figures.numbers["total"] += build;
   return figures;
 }
+
+namespace {
 
 Figures overhead(const Request& request) {
   const auto session = open_session(request);
@@ -137,6 +133,7 @@ Figures check(const Request& request) {
 
 Figures measure(const Request& request) {
   if (request.workload == "overhead") return overhead(request);
+  if (request.workload == "counted") return libdag_counted(request);
   if (request.workload == "check") return check(request);
   if (request.workload == "patterns") return libdag_patterns(request);
   if (request.workload == "memory") return libdag_memory(request);
