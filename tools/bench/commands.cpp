@@ -44,6 +44,8 @@ Row Settings::measure(std::string workload, std::string unit, const std::vector<
       Series& series = row.series[i];
       const Answer answer = ask(taking_part[i].runner, taking_part[i].asked(what));
       series.values.push_back(answer.number(figure.number) * figure.factor);
+      if (const auto least = answer.numbers.find("least " + figure.number); least != answer.numbers.end())
+        series.least.push_back(least->second * figure.factor);
       for (const Figure::Part& part : figure.parts) {
         const auto said = answer.numbers.find(part.number);
         if (said != answer.numbers.end())

@@ -33,19 +33,25 @@ Section overhead(Settings& settings) {
   const std::vector<std::string_view> runners =
       settings.runners({libdag, floor_runner, "tbb", "openmp", "starpu"});
   const std::uint32_t tasks = settings.quick ? 2000 : 100'000;
+  const int rounds = settings.quick ? 2 : 5;
   const Options threads = {{"threads", std::to_string(settings.threads)}};
   check_results(settings, runners, threads);
   Section section{
       "overhead",
       "Empty tasks, " + std::to_string(tasks) +
           " of them: from the first line that makes the graph until all have ended. Per process "
-          "one round to warm up, then the one that counts. `again` is a graph that was built and run "
+          "one round to warm up, then " +
+          std::to_string(rounds) +
+          " that count: `median` is that of the processes' medians, `min` the cheapest round of all, `max` "
+          "the "
+          "dearest median. `again` is a graph that was built and run "
           "before, submitted once more. Checked before, with 5000 tasks of each shape that compute a hash "
           "over all their edges."};
   const Figure per_task{"total", 1e9 / tasks, {{"build", "build"}, {"submit", "submit"}, {"run", "run"}}};
   for (const std::string_view name : Shape::names) {
     Options options = threads;
-    options.insert({{"shape", std::string(name)}, {"tasks", std::to_string(tasks)}});
+    options.insert(
+        {{"shape", std::string(name)}, {"tasks", std::to_string(tasks)}, {"rounds", std::to_string(rounds)}});
     const Row& row = section.rows.emplace_back(
         settings.measure(std::string(name), "ns per task", runners, {"overhead", options}, per_task));
     section.judge_ratio("G1", row, floor_runner, 5);
@@ -53,7 +59,10 @@ Section overhead(Settings& settings) {
   }
   const Figure per_task_again{"total", 1e9 / tasks, {{"submit", "submit"}, {"run", "run"}}};
   Options options = threads;
-  options.insert({{"shape", "stencil"}, {"tasks", std::to_string(tasks)}, {"again", "1"}});
+  options.insert({{"shape", "stencil"},
+                  {"tasks", std::to_string(tasks)},
+                  {"again", "1"},
+                  {"rounds", std::to_string(rounds)}});
   section.rows.push_back(
       settings.measure("stencil again", "ns per task", {libdag}, {"overhead", options}, per_task_again));
   return section;

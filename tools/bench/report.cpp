@@ -21,6 +21,8 @@ json to_json(const Row& row, const Series& series) {
   json entry = to_json(summarise(series.values));
   entry["runner"] = series.runner;
   entry["values"] = series.values;
+  entry["min"] = series.minimum();
+  if (!series.least.empty()) entry["least"] = series.least;
   entry["lower_bound"] = series.lower_bound;
   for (const auto& [name, values] : series.parts) entry["parts"][name] = to_json(summarise(values));
   for (const Series& other : row.series) {
@@ -99,7 +101,7 @@ void print(std::ostream& out, const Section& section) {
       const auto ratio = row.ratio("libdag", series.runner);
       lines.push_back({row.workload, series.runner,
                        (series.lower_bound ? "> " : "") + digits(summary.median) + parts,
-                       digits(summary.minimum), digits(summary.maximum), row.unit,
+                       digits(series.minimum()), digits(summary.maximum), row.unit,
                        series.runner == "libdag" || !ratio ? "" : digits(*ratio) + " ×"});
     }
   }

@@ -19,6 +19,8 @@ namespace dag::bench {
 struct Series {
   std::string runner;
   std::vector<double> values;
+  /// The least of the rounds of each repetition, where a repetition is several rounds in one process.
+  std::vector<double> least = {};
   /// The parts of the values, or further measurements, where the runner reports them.
   struct Part {
     std::string name;
@@ -29,6 +31,8 @@ struct Series {
   bool lower_bound = false;
 
   double median() const { return summarise(values).median; }
+  /// The least over all rounds of all repetitions.
+  double minimum() const { return summarise(least.empty() ? values : least).minimum; }
   /// The part of that name, made when it is not there.
   Part& part(const std::string& name);
 };

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tools/bench/metg.hpp"
+#include "tools/bench/peers/rounds.hpp"
 #include "tools/bench/report.hpp"
 
 using namespace dag::bench;
@@ -19,6 +20,24 @@ TEST_CASE("a summary has the middle and the quartiles between neighbours") {
   CHECK(summarise({1, 2, 3, 4}).median == 2.5);
   CHECK(summarise({7}).upper_quartile == 7);
   CHECK_THROWS(summarise({}));
+}
+
+TEST_CASE("of several rounds in one process the median and the least are told, and the warm-up is not") {
+  Request request("peer", "overhead");
+  request.options = {{"shape", "chain"}, {"tasks", "200000"}, {"rounds", "4"}};
+  std::vector<double> took = {1, 9, 5, 3, 7};
+  std::vector<std::uint32_t> sizes;
+  const Figures figures = over_rounds(request, [&](const Shape& shape) {
+    Figures round;
+    round.numbers["total"] = took[sizes.size()];
+    round.numbers["build"] = 10 - took[sizes.size()];
+    sizes.push_back(shape.size());
+    return round;
+  });
+  CHECK(sizes == std::vector<std::uint32_t>{100'000, 200'000, 200'000, 200'000, 200'000});
+  CHECK(figures.numbers.at("total") == 6);
+  CHECK(figures.numbers.at("least total") == 3);
+  CHECK(figures.numbers.at("least build") == 1);
 }
 
 TEST_CASE("METG of a runtime that costs a fixed time per task is that time, doubled") {
@@ -104,6 +123,7 @@ TEST_CASE("the report says the same as JSON and as a table") {
   Section section{"overhead", "How it was done."};
   section.rows = {row_of(30, 100)};
   section.rows[0].series[0].parts = {{"build", {10, 11, 12}}};
+  section.rows[0].series[0].least = {28, 21.5, 27};
   section.judge_ratio("G1", section.rows[0], "tbb", 0.4);
   report.sections = {section};
 
@@ -112,6 +132,8 @@ TEST_CASE("the report says the same as JSON and as a table") {
   CHECK(json["skipped"][0]["package"] == "libstarpu-dev");
   const auto& runner = json["sections"][0]["rows"][0]["runners"][0];
   CHECK(runner["median"] == 30);
+  CHECK(runner["min"] == 21.5);
+  CHECK(json["sections"][0]["rows"][0]["runners"][1]["min"] == 100);
   CHECK(runner["values"].size() == 3);
   CHECK(runner["parts"]["build"]["median"] == 11);
   CHECK(runner["ratio"]["tbb"].get<double>() == Approx(0.3));
@@ -119,7 +141,7 @@ TEST_CASE("the report says the same as JSON and as a table") {
 
   std::ostringstream text;
   print(text, report);
-  for (const char* part : {"install libstarpu-dev", "0.300 ×", "≤ 0.400 × tbb", "met", "build 11.0",
+  for (const char* part : {"install libstarpu-dev", "0.300 ×", "≤ 0.400 × tbb", "met", "build 11.0", "21.5",
                            "How it was done.", "the machine was busy"}) {
     CAPTURE(part);
     CHECK(text.str().find(part) != std::string::npos);

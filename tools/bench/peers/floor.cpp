@@ -7,6 +7,7 @@
 #include "tools/bench/peers/floor.hpp"
 #include "tools/bench/peers/patterned_task.hpp"
 #include "tools/bench/peers/resident.hpp"
+#include "tools/bench/peers/rounds.hpp"
 
 namespace dag::bench {
 namespace {
@@ -66,8 +67,8 @@ const Shape* checked_shape = nullptr;
 std::vector<std::uint64_t> checked_values;
 
 Figures overhead(const Request& request) {
-  Figures figures;
-  for (const Shape& shape : request.rounds()) {
+  return over_rounds(request, [](const Shape& shape) {
+    Figures figures;
     Stopwatch whole;
     Stopwatch part;
     Graph graph = build(shape);
@@ -75,8 +76,8 @@ Figures overhead(const Request& request) {
     run(graph, [](std::uint32_t) {});
     figures.numbers["run"] = part.lap();
     figures.numbers["total"] = whole.seconds();
-  }
-  return figures;
+    return figures;
+  });
 }
 
 Figures check(const Request& request) {

@@ -1,6 +1,7 @@
 // libdag itself, through its public interface, as one peer among others.
 
 #include "tools/bench/peers/libdag.hpp"
+#include "tools/bench/peers/rounds.hpp"
 
 #include <unistd.h>
 
@@ -88,15 +89,12 @@ namespace {
 
 Figures overhead(const Request& request) {
   const auto session = open_session(request);
-  Figures figures;
   if (request.number("again", 0) != 0) {
     Graph graph("overhead");
     add_empty_tasks(graph, request.shape());
-    for (int round = 0; round < 2; ++round) figures = submit_and_run(*session, graph);
-    return figures;
+    return over_rounds(request, [&](const Shape&) { return submit_and_run(*session, graph); });
   }
-  for (const Shape& shape : request.rounds()) figures = overhead_round(*session, shape);
-  return figures;
+  return over_rounds(request, [&](const Shape& shape) { return overhead_round(*session, shape); });
 }
 
 Figures check(const Request& request) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/bench/peers/patterned_task.hpp"
+#include "tools/bench/peers/rounds.hpp"
 
 namespace dag::bench {
 namespace {
@@ -28,14 +29,14 @@ void run(const Shape& shape, std::vector<char>& stands_for, Kernel kernel) {
 }
 
 Figures overhead(const Request& request) {
-  Figures figures;
-  for (const Shape& shape : request.rounds()) {
+  return over_rounds(request, [](const Shape& shape) {
+    Figures figures;
     std::vector<char> stands_for(shape.size());
     Stopwatch whole;
     run(shape, stands_for, [](std::uint32_t) {});
     figures.numbers["total"] = whole.seconds();
-  }
-  return figures;
+    return figures;
+  });
 }
 
 Figures check(const Request& request) {

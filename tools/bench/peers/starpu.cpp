@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/bench/peers/patterned_task.hpp"
+#include "tools/bench/peers/rounds.hpp"
 
 namespace dag::bench {
 namespace {
@@ -63,13 +64,13 @@ void run(const Graph& graph, starpu_codelet& codelet) {
 
 Figures overhead(const Request& request) {
   starpu_codelet codelet = codelet_of(&nothing);
-  Figures figures;
-  for (const Shape& shape : request.rounds()) {
+  return over_rounds(request, [&](const Shape& shape) {
+    Figures figures;
     Stopwatch whole;
     run(shape, codelet);
     figures.numbers["total"] = whole.seconds();
-  }
-  return figures;
+    return figures;
+  });
 }
 
 Figures check(const Request& request) {

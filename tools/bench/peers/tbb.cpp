@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/bench/peers/resident.hpp"
+#include "tools/bench/peers/rounds.hpp"
 #include "tools/bench/peers/tbb.hpp"
 
 namespace dag::bench {
@@ -33,8 +34,8 @@ void run(flow::graph& graph, std::deque<Node>& nodes, const std::vector<std::uin
 }
 
 Figures overhead(const Request& request) {
-  Figures figures;
-  for (const Shape& shape : request.rounds()) {
+  return over_rounds(request, [](const Shape& shape) {
+    Figures figures;
     Stopwatch whole;
     Stopwatch part;
     flow::graph graph;
@@ -45,8 +46,8 @@ Figures overhead(const Request& request) {
     run(graph, nodes, sources);
     figures.numbers["run"] = part.lap();
     figures.numbers["total"] = whole.seconds();
-  }
-  return figures;
+    return figures;
+  });
 }
 
 Figures check(const Request& request) {
