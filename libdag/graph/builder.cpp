@@ -1,96 +1,68 @@
 // Turns tasks, edges and arguments into the flat arrays of a Fragment. Decides which values are shared
-// (names, codes, policies, kinds of tasks, argument lists) and the order of edges. check.hpp decides whether
-// the graph makes sense.
+// (names, codes, policies, kinds of tasks, argument lists) and the order of edges. builder_seal.cpp puts them
+// into their final order; check.hpp decides whether the graph makes sense.
 
 #include <atomic>
 
 #include "libdag/base/large_pages.hpp"
 #include "libdag/graph/builder_index.hpp"
-#include "libdag/graph/staging.hpp"
+#include "libdag/graph/warm_arrays.hpp"
 
 namespace dag::detail {
 namespace {
-
-/// Puts each behind the other in-edges of its task, in the order of adding.
-void add_late(Fragment& fragment, std::vector<LateEdge>& late) {
-  std::stable_sort(late.begin(), late.end(),
-                   [](const LateEdge& a, const LateEdge& b) { return a.edge.successor < b.edge.successor; });
-  std::vector<EdgeEnd> edges;
-  std::vector<Condition> conditions;
-  edges.reserve(fragment.edges.size() + late.size());
-  auto next_late = late.begin();
-  auto next_condition = fragment.conditions.begin();
-  std::uint32_t next = 0;
-  for (std::uint32_t task = 0; task < fragment.size(); ++task) {
-    const bool is_last = task + 1 == fragment.size();
-    const std::uint32_t end = is_last ? size32(fragment.edges.size()) : fragment.first_edge[task + 1];
-    fragment.first_edge[task] = size32(edges.size());
-    for (; next < end; ++next) {
-      if (next_condition != fragment.conditions.end() && next_condition->edge == next) {
-        conditions.push_back({size32(edges.size()), (next_condition++)->code});
-      }
-      edges.push_back(fragment.edges[next]);
-    }
-    for (; next_late != late.end() && next_late->edge.successor == task; ++next_late) {
-      if (next_late->predicate != none) conditions.push_back({size32(edges.size()), next_late->predicate});
-      edges.emplace_back(next_late->edge.predecessor, next_late->edge.kind);
-    }
-  }
-  fragment.edges = std::move(edges);
-  fragment.conditions = std::move(conditions);
-  late.clear();
-}
-
-/// Keeps of `values` what `each(visit)` calls `visit(index)` for, in the order in which it comes first, and
-/// changes the indices.
-template <class Value, class Each>
-void keep_used(std::vector<Value>& values, Each&& each) {
-  std::vector<std::uint32_t> renumbered(values.size(), none);
-  std::vector<Value> used;
-  each([&](std::uint32_t& index) {
-    std::uint32_t& number = renumbered[index];
-    if (number == none) {
-      number = size32(used.size());
-      used.push_back(values[index]);
-    }
-    index = number;
-  });
-  values = std::move(used);
-}
 
 std::uint64_t next_serial() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
 }
 
-}  // namespace
-
-Builder::Builder() : index_(std::make_unique<Index>()), serial_(next_serial()) {}
-Builder::~Builder() = default;
-
-void Builder::go_on() {
-  draft_ = as_added_ ? *as_added_ : *sealed_;
-  sealed_.reset();
-  as_added_.reset();
-  draft_.first_edge.pop_back();
-  if (!draft_.first_literal.empty()) draft_.first_literal.pop_back();
-  if (index_->kinds_sealed) return;
-  index_->kinds_sealed = true;
-  // Their numbers have changed.
-  index_->plain_policies.fill(none);
-  for (Index::Known& known : index_->known) known.kind = none;
-  index_->policies.restart(draft_.policies);
-  index_->kinds.restart(draft_.kinds);
+Policy plain_with(Effects effects) {
+  Policy policy;
+  policy.effects = effects;
+  return policy;
 }
 
+}  // namespace
+
+Builder::Builder() : index_(std::make_unique<Index>()), serial_(next_serial()) { plain_policies_.fill(none); }
+Builder::~Builder() { keep_warm(draft_); }
+
 /// Whether the last task can still get arguments, and is of no kind yet.
-bool Builder::last_is_open() const { return !draft_.task_kinds.empty() && draft_.task_kinds.back() == none; }
+bool Builder::last_is_open() const {
+  return last_.site != nullptr || (!draft_.task_kinds.empty() && draft_.task_kinds.back() == none);
+}
+
+/// The last task differs from what its call site expected: it goes on as one that is met for the first time.
+void Builder::leave_site() const {
+  const CallSite& site = *last_.site;
+  TaskKind& last = index_->last;
+  last = {};
+  last.code = site.code_index;
+  last.name = site.name_index;
+  last.policy = last_.policy;
+  last.first_argument = size32(draft_.arguments.size());
+  last.argument_count = static_cast<std::uint16_t>(last_.next_argument - site.first_argument);
+  last.returns = site.returns;
+  for (std::uint32_t i = site.first_argument; i < last_.next_argument; ++i) {
+    const Argument as_before = draft_.arguments[i];
+    draft_.arguments.push_back(as_before);
+  }
+  draft_.task_kinds.back() = none;
+  index_->last_site = last_.site;
+  last_.site = nullptr;
+}
 
 /// The last task has all its arguments: finds out of which kind it is.
 void Builder::close_last() const {
   if (!last_is_open()) return;
+  if (last_is_as_expected()) {
+    last_.site = nullptr;
+    return;
+  }
+  if (last_.site != nullptr) leave_site();
   TaskKind& last = index_->last;
-  std::uint32_t& kind = index_->last_known->kind;
+  CallSite& site = *index_->last_site;
+  std::uint32_t& kind = site.kind;
   if (kind != none && draft_.kinds[kind].argument_count == last.argument_count &&
       Index::equal_lists(draft_.arguments, draft_.kinds[kind].first_argument, last.first_argument,
                          last.argument_count)) {
@@ -105,17 +77,27 @@ void Builder::close_last() const {
   }
   if (kind == none || draft_.kinds[kind] != last) kind = index_->kinds.index_of(draft_.kinds, last);
   draft_.task_kinds.back() = kind;
+  // Calls of one method by different actors are of different kinds.
+  site.expected = last.call == CallKind::ordinary ? kind : none;
+  site.policy = last.policy;
+  site.first_argument = last.first_argument;
+  site.end_argument = last.first_argument + last.argument_count;
 }
 
 const Policy& Builder::policy_of(std::uint32_t task) const {
   const bool is_open = last_is_open() && task + 1 == draft_.size();
-  return draft_.policies[is_open ? index_->last.policy : draft_.kind(task).policy];
+  if (!is_open) return draft_.policies[draft_.kind(task).policy];
+  return draft_.policies[last_.site != nullptr ? last_.policy : index_->last.policy];
 }
 
 void Builder::set_policy(std::uint32_t task, const Policy& policy) {
   if (last_is_open() && task + 1 == draft_.size()) {
-    index_->last.policy = index_->policies.index_of(draft_.policies, policy);
-    index_->kinds_sealed = false;
+    const std::uint32_t index = index_->policies.index_of(draft_.policies, policy);
+    (last_.site != nullptr ? last_.policy : index_->last.policy) = index;
+    index_->policies_sealed = false;
+    // From now on set_effects finds it.
+    std::uint32_t& plain = plain_policies_[static_cast<std::size_t>(policy.effects)];
+    if (plain == none && policy == plain_with(policy.effects)) plain = index;
     return;
   }
   write_out_family_of(task);
@@ -126,34 +108,56 @@ void Builder::set_policy(std::uint32_t task, const Policy& policy) {
 std::uint32_t Builder::with_policy(std::uint32_t kind, const Policy& policy) {
   TaskKind changed = draft_.kinds[kind];
   changed.policy = index_->policies.index_of(draft_.policies, policy);
-  index_->kinds_sealed = false;
+  index_->kinds_sealed = index_->policies_sealed = false;
   return index_->kinds.index_of(draft_.kinds, changed);
 }
 
-std::uint32_t Builder::add_task(std::string_view name, Code code, bool returns, Effects effects) {
+/// The index of the policy that says nothing but the effects.
+std::uint32_t Builder::plain_policy(Effects effects) {
+  std::uint32_t& index = plain_policies_[static_cast<std::size_t>(effects)];
+  if (index != none) return index;
+  return index = index_->policies.index_of(draft_.policies, plain_with(effects));
+}
+
+std::uint32_t Builder::add_task_slowly(std::string_view name, const Code& code, bool returns,
+                                       Effects effects) {
   open();
   close_last();
   const std::uint32_t task = draft_.size();
   DAG_CHECK(task < EdgeEnd::tasks_max);
-  Index::Known& known = index_->known_of(draft_, name, code);
-  index_->last_known = &known;
-  TaskKind& last = index_->last;
-  last.code = known.code_index;
-  last.name = known.name_index;
-  last.policy = index_->plain_policy(draft_, effects);
-  last.first_argument = size32(draft_.arguments.size());
-  last.argument_count = 0;
-  last.call = CallKind::ordinary;
-  last.returns = returns;
-  last.actor = none;
+  if (task >= warm_from && !std::exchange(index_->is_warm, true)) warm_up(draft_);
+  CallSite& site = sites_[CallSite::place_of(name, code)];
+  const bool is_known =
+      site.code == code && site.name_index != none && equal_text(draft_.names[site.name_index], name);
+  if (!is_known) index_->meet(site, draft_, name, code);
+  if (site.returns != returns || site.effects != effects) site.expected = none;
+  site.returns = returns;
+  site.effects = effects;
+  site.first_policy = plain_policy(effects);
   make_room(draft_.task_kinds);
-  draft_.task_kinds.push_back(none);
+  draft_.task_kinds.push_back(site.expected);
   make_room(draft_.first_edge);
   draft_.first_edge.push_back(size32(draft_.edges.size()));
   if (!draft_.first_literal.empty()) {
     make_room(draft_.first_literal);
     draft_.first_literal.push_back(size32(draft_.task_literals.size()));
   }
+  if (site.expected != none) {
+    begin_as_expected(site);
+    return task;
+  }
+  // Field by field and in place: a struct that is put together and copied at once costs more than all else
+  // here (its wide load waits for the narrow stores).
+  TaskKind& last = index_->last;
+  last.code = site.code_index;
+  last.name = site.name_index;
+  last.policy = site.first_policy;
+  last.first_argument = size32(draft_.arguments.size());
+  last.argument_count = 0;
+  last.call = CallKind::ordinary;
+  last.returns = returns;
+  last.actor = none;
+  index_->last_site = &site;
   return task;
 }
 
@@ -161,6 +165,14 @@ void Builder::add_argument(ArgumentKind kind, std::uint32_t first, std::uint32_t
                            std::uint32_t quorum) {
   open();
   DAG_CHECK(last_is_open());
+  if (expects(kind, first)) {
+    const Argument& next = draft_.arguments[last_.next_argument];
+    if (next.count == count && next.quorum == quorum) {
+      ++last_.next_argument;
+      return;
+    }
+  }
+  if (last_.site != nullptr) leave_site();
   TaskKind& last = index_->last;
   DAG_CHECK(last.argument_count < std::numeric_limits<std::uint16_t>::max());
   Argument& argument = draft_.arguments.emplace_back();
@@ -189,6 +201,7 @@ std::uint32_t Builder::literal_of(Blob value) {
     const auto [at, fresh] = index_->shared_literals.try_emplace(value.bytes().data(), next);
     if (!fresh) return at->second;
   }
+  make_room(draft_.literals);
   draft_.literals.push_back(std::move(value));
   return next;
 }
@@ -210,7 +223,7 @@ void Builder::add_literal(const Writer& value) {
   for (const std::uint32_t actor : value.actors()) draft_.mentions.emplace_back(task, actor);
 }
 
-void Builder::add_input(std::uint32_t predecessor) {
+void Builder::add_input_slowly(std::uint32_t predecessor) {
   add_argument(ArgumentKind::input, next_in_edge(), 1, 0);
   add_in_edge(predecessor, EdgeKind::strong);
 }
@@ -233,6 +246,7 @@ void Builder::add_quorum(const std::vector<std::uint32_t>& predecessors, std::ui
 /// Adds an edge to the last task, the common case.
 void Builder::add_in_edge(std::uint32_t predecessor, EdgeKind kind) {
   DAG_CHECK(predecessor < draft_.size());
+  if (predecessor + 1 == draft_.size()) in_order_ = false;
   make_room(draft_.edges);
   draft_.edges.emplace_back(predecessor, kind);
 }
@@ -245,6 +259,7 @@ void Builder::add_edge(std::uint32_t predecessor, std::uint32_t successor, EdgeK
   const std::uint32_t code =
       kind == EdgeKind::conditional ? index_->codes.index_of(draft_.codes, predicate) : none;
   write_out_family_of(successor);
+  if (predecessor >= successor) in_order_ = false;
   if (successor + 1 != draft_.size()) {
     index_->late.push_back({{predecessor, successor, kind}, code});
     return;
@@ -275,6 +290,7 @@ void Builder::set_call(std::uint32_t actor, CallKind kind) {
   open();
   DAG_CHECK(last_is_open());
   DAG_CHECK(kind != CallKind::ordinary);
+  if (last_.site != nullptr) leave_site();
   TaskKind& last = index_->last;
   DAG_CHECK(last.call == CallKind::ordinary);
   const std::uint32_t task = draft_.size() - 1;
@@ -294,34 +310,6 @@ void Builder::set_call(std::uint32_t actor, CallKind kind) {
   }
   add_edge(before->second, task, EdgeKind::strong);
   before->second = task;
-}
-
-const std::shared_ptr<const Fragment>& Builder::seal() const {
-  if (sealed_) return sealed_;
-  close_last();
-  if (!index_->late.empty()) add_late(draft_, index_->late);
-  if (!index_->kinds_sealed) {
-    keep_used(draft_.kinds, [&](const auto& visit) {
-      for (std::uint32_t& kind : draft_.task_kinds) visit(kind);
-      for (FamilyDraft& family : draft_.families) {
-        for (std::uint32_t& kind : family.kinds) {
-          if (kind != none) visit(kind);
-        }
-      }
-    });
-    keep_used(draft_.policies, [&](const auto& visit) {
-      for (TaskKind& kind : draft_.kinds) visit(kind.policy);
-    });
-  }
-  draft_.first_edge.push_back(size32(draft_.edges.size()));
-  if (!draft_.first_literal.empty()) draft_.first_literal.push_back(size32(draft_.task_literals.size()));
-  sealed_ = std::make_shared<const Fragment>(std::move(draft_));
-  draft_ = {};
-  if (has_staged(*sealed_)) {
-    as_added_ = std::exchange(sealed_, nullptr);
-    sealed_ = std::make_shared<const Fragment>(with_publishers(*as_added_));
-  }
-  return sealed_;
 }
 
 }  // namespace dag::detail

@@ -33,7 +33,7 @@ std::uint32_t Builder::add_family(FamilySpec spec) {
   TaskKind kind;
   kind.code = index_->codes.index_of(draft_.codes, spec.code);
   kind.name = index_->names.index_of(draft_.names, spec.name);
-  kind.policy = index_->plain_policy(draft_, spec.effects);
+  kind.policy = plain_policy(spec.effects);
   kind.returns = spec.returns;
   family.kinds.assign(spec.before.size() + 1, none);
   expand(draft_, family, [&](std::uint32_t before) {

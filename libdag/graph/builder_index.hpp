@@ -2,7 +2,6 @@
 // Index over a Builder's values, so that tasks share equal ones. Used by builder.cpp and builder_family.cpp
 // only.
 
-#include <array>
 #include <functional>
 #include <map>
 #include <string>
@@ -101,43 +100,14 @@ struct LateEdge {
 };
 
 struct Builder::Index {
-  /// Cached kind: most tasks have one of a few kernels and one of a few names.
-  struct Known {
-    Code code;
-    std::uint32_t code_index = none;
-    std::uint32_t name_index = none;
-    std::uint32_t kind = none;  ///< of the last task with both
-  };
-  /// A small cache before the tables; a second entry per slot would only cost time. The code comes by
-  /// reference, and tasks are appended field by field in place: a struct that is put together and copied at
-  /// once costs more than all else here (its wide load waits for the narrow stores).
-  Known& known_of(Fragment& fragment, std::string_view name, const Code& code) {
-    // Names are mostly literals: different addresses mostly mean different names, but only the text proves
-    // equality.
-    const std::uint64_t places = reinterpret_cast<std::uintptr_t>(code.thunk) ^
-                                 reinterpret_cast<std::uintptr_t>(code.function) * 3 ^
-                                 reinterpret_cast<std::uintptr_t>(name.data()) * 5;
-    Known& one = known[(places * 0x9E3779B97F4A7C15ULL) >> 60];
-    if (one.code == code && one.name_index != none && fragment.names[one.name_index] == name) return one;
-    meet(one, fragment, name, code);
-    return one;
-  }
-  [[gnu::noinline]] void meet(Known& one, Fragment& fragment, std::string_view name, const Code& code) {
+  /// Finds out what the fragment has of a call site's code and name.
+  void meet(CallSite& site, Fragment& fragment, std::string_view name, const Code& code) {
     const std::uint32_t code_index = codes.index_of(fragment.codes, code);
     const std::uint32_t name_index = names.index_of(fragment.names, name);
-    one.code = code;
-    one.code_index = code_index;
-    one.name_index = name_index;
-    one.kind = none;
-  }
-  std::uint32_t plain_policy(Fragment& fragment, Effects effects) {
-    const std::uint32_t index = plain_policies[static_cast<std::size_t>(effects)];
-    return index != none ? index : meet(fragment, effects);
-  }
-  [[gnu::noinline]] std::uint32_t meet(Fragment& fragment, Effects effects) {
-    Policy policy;
-    policy.effects = effects;
-    return plain_policies[static_cast<std::size_t>(effects)] = policies.index_of(fragment.policies, policy);
+    site = {};
+    site.code = code;
+    site.code_index = code_index;
+    site.name_index = name_index;
   }
 
   /// Place of an earlier argument list equal to the one from `first` to the end; else `first`.
@@ -170,22 +140,19 @@ struct Builder::Index {
   Interned<Code, CodeHash> codes;
   Interned<Policy, PolicyHash> policies;
   Interned<TaskKind, KindHash> kinds;
-  std::array<Known, 16> known = {};
-  static constexpr std::size_t effects_count = static_cast<std::size_t>(Effects::staged) + 1;
-  std::array<std::uint32_t, effects_count> plain_policies = [] {  // by effects
-    std::array<std::uint32_t, effects_count> all;
-    all.fill(none);
-    return all;
-  }();
   std::unordered_multimap<std::size_t, ArgumentList> argument_lists;    // by hash
   std::map<std::uint32_t, std::uint32_t> last_call;                     // of each actor, in this fragment
   std::unordered_map<const std::byte*, std::uint32_t> shared_literals;  // by the address of their bytes
-  /// The kind of the last task, until the task is closed.
+  /// The kind of the last task until the task is closed, unless it is as its call site expects.
   TaskKind last;
-  Known* last_known = nullptr;
+  CallSite* last_site = nullptr;
   std::vector<LateEdge> late;
-  /// True: every kind and policy is in use, and kinds lie in the order of their first use.
+  /// True: every kind is in use, and kinds lie in the order of their first use.
   bool kinds_sealed = true;
+  /// True: every policy is in use, and policies lie in the order of the kinds.
+  bool policies_sealed = true;
+  /// Large arrays have been asked for (warm_arrays.hpp).
+  bool is_warm = false;
 };
 
 }  // namespace dag::detail

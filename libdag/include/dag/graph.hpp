@@ -84,6 +84,9 @@ class Family : public detail::Sayings<Family<T>> {
   void change(Change&& change) const {
     builder_->change_family_policy(first_task_, change);
   }
+  void change_effects(Effects effects) const {
+    change([&](Policy& policy) { policy.effects = effects; });
+  }
 
   detail::Builder* builder_;
   std::uint32_t first_task_;

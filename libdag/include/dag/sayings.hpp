@@ -16,7 +16,8 @@ namespace detail {
 /// Throws Failure(usage) when the task is a member of another group.
 void join_group(Policy& policy, std::uint32_t group);
 
-/// Options of a task, or of all tasks of a family. `Self` has `change(void (Policy&))`.
+/// Options of a task, or of all tasks of a family. `Self` has `change(void (Policy&))`, and
+/// `change_effects(Effects)`, which is in most graphs said of every task.
 template <class Self>
 class Sayings {
  public:
@@ -66,7 +67,9 @@ class Sayings {
     return changed([&](Policy& p) { p.keep = true; });
   }
   Self effects(Effects effects) const {
-    return changed([&](Policy& p) { p.effects = effects; });
+    const Self& self = static_cast<const Self&>(*this);
+    self.change_effects(effects);
+    return self;
   }
   Self join(Join rule) const {
     return changed([&](Policy& p) { p.join = rule; });
@@ -123,6 +126,7 @@ class TaskSayings : public Sayings<Self> {
   void change(Change&& change) const {
     builder_->change_policy(task_, change);
   }
+  void change_effects(Effects effects) const { builder_->set_effects(task_, effects); }
   template <class Others>
   Self joined(const Others& others, EdgeKind kind) const {
     static_assert(!std::same_as<Others, UndeclaredEffects>,

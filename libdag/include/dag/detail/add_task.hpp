@@ -9,8 +9,12 @@
 
 namespace dag::detail {
 
-/// Calls `take` with a value as the parameter type P wants it: the Blob of a dag::Ref, else the Writer that
-/// has encoded it.
+/// Encoded it fits into a Blob itself.
+template <class T>
+inline constexpr bool is_word = Plain<T> && !HasOwnCodec<T> && sizeof(T) <= Blob::inline_bytes_max;
+
+/// Calls `take` with a value as the parameter type P wants it: the Blob of a dag::Ref or of a number, else
+/// the Writer that has encoded it.
 template <class P, class A, class Take>
 void take_literal(A&& argument, Take&& take) {
   using Given = std::remove_cvref_t<A>;
@@ -19,6 +23,8 @@ void take_literal(A&& argument, Take&& take) {
     take(argument.blob());
   } else if constexpr (is_ref<Wanted>::value) {
     take(Wanted(std::forward<A>(argument)).blob());
+  } else if constexpr (is_word<Wanted>) {
+    take(to_blob<Wanted>(static_cast<Wanted>(std::forward<A>(argument))));
   } else {
     Writer writer;
     if constexpr (std::same_as<Given, Wanted>) {
@@ -34,8 +40,13 @@ void take_literal(A&& argument, Take&& take) {
 template <class P, class A>
 void add_argument(Builder& builder, A&& argument) {
   if constexpr (std::same_as<source_t<A>, FromLiteral>) {
-    take_literal<P>(std::forward<A>(argument),
-                    [&](auto&& literal) { builder.add_literal(std::forward<decltype(literal)>(literal)); });
+    take_literal<P>(std::forward<A>(argument), [&](auto&& literal) {
+      if constexpr (is_word<std::remove_cvref_t<P>>) {
+        builder.add_word(std::forward<decltype(literal)>(literal));
+      } else {
+        builder.add_literal(std::forward<decltype(literal)>(literal));
+      }
+    });
   } else if constexpr (requires { argument.index_in(builder); }) {
     builder.add_input(argument.index_in(builder));
   } else if constexpr (requires { argument.output; }) {
