@@ -147,7 +147,7 @@ Job Session::submit(const Graph& graph) {
   const std::shared_ptr<const detail::Fragment> fragment = graph.builder().seal();
   detail::end_if_dry_run(*fragment, graph.name(), [&] { return client_->possible(fragment); });
   if (sound_.lock() != fragment) {
-    if (Status checked = check(*fragment); !checked) throw Failure(checked.error());
+    if (Status checked = check(graph.builder()); !checked) throw Failure(checked.error());
     sound_ = fragment;
   }
   detail::draw_if_asked(*fragment, graph.name());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string>
 
 #include "libdag/base/limits.hpp"
@@ -152,6 +153,19 @@ Status check_groups(const Fragment& fragment) {
   return Done{};
 }
 
+/// True: no question of check_tasks could find a fault in a task of this kind.
+bool is_plain(const Fragment& fragment, const detail::TaskKind& kind) {
+  const Policy& policy = fragment.policies[kind.policy];
+  if (policy.effects != Effects::pure && policy.effects != Effects::idempotent) return false;
+  Policy plain;
+  plain.effects = policy.effects;
+  const std::span<const Argument> arguments(fragment.arguments.data() + kind.first_argument,
+                                            kind.argument_count);
+  return policy == plain && std::none_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
+           return argument.kind == ArgumentKind::quorum;
+         });
+}
+
 /// Checks the options of tasks. Each kind is checked once, where it is met first.
 Status check_tasks(const Fragment& fragment) {
   std::vector<bool> met(fragment.kinds.size(), false);
@@ -244,6 +258,19 @@ Status check(const Fragment& fragment, std::uint32_t outer_actors) {
   if (Status status = check_tasks(fragment); !status) return status;
   if (Status status = check_actor_names(fragment); !status) return status;
   if (Status status = check_cycle(fragment); !status) return status;
+  return check_deadlines(fragment);
+}
+
+Status check(const detail::Builder& builder) {
+  const Fragment& fragment = *builder.seal();
+  if (!builder.is_sealed_as_added()) return check(fragment);
+  if (Status status = check_built_indices(fragment); !status) return status;
+  if (Status status = check_groups(fragment); !status) return status;
+  const bool all_plain = std::all_of(fragment.kinds.begin(), fragment.kinds.end(),
+                                     [&](const auto& kind) { return is_plain(fragment, kind); });
+  if (Status status = all_plain ? Status(Done{}) : check_tasks(fragment); !status) return status;
+  if (Status status = check_actor_names(fragment); !status) return status;
+  if (Status status = builder.is_in_order() ? Status(Done{}) : check_cycle(fragment); !status) return status;
   return check_deadlines(fragment);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "dag/detail/builder.hpp"
 #include "dag/detail/fragment.hpp"
 #include "libdag/base/result.hpp"
 
@@ -18,7 +19,15 @@ namespace dag {
 /// `outer_actors`: number of job actors of the submitted graph, when a task of it spawned `fragment`.
 Status check(const detail::Fragment& fragment, std::uint32_t outer_actors = 0);
 
+/// The same for a graph that a Builder of this process made. The time does not depend on the number of tasks
+/// when all have plain options and none waits for a later one.
+Status check(const detail::Builder& builder);
+
 /// The first step of `check` alone: after it every index can be followed. O(tasks + edges).
 Status check_indices(const detail::Fragment& fragment, std::uint32_t outer_actors = 0);
+
+/// As check_indices, for a sealed graph of a Builder, which makes no wrong edges and arguments. Handles of
+/// another graph's actors may have come as values.
+Status check_built_indices(const detail::Fragment& fragment);
 
 }  // namespace dag

@@ -150,9 +150,8 @@ Status check_actors(const Fragment& fragment, std::size_t actors) {
   return Done{};
 }
 
-}  // namespace
-
-Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
+/// All that does not grow with the tasks.
+Status check_tables(const Fragment& fragment, std::uint32_t outer_actors) {
   if (fragment.task_kinds.size() > limits::tasks_max)
     return too_many("tasks", fragment.task_kinds.size(), limits::tasks_max);
   if (fragment.edges.size() > limits::edges_max)
@@ -171,6 +170,18 @@ Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
       return broken("a group");
     }
   }
+  return Done{};
+}
+
+}  // namespace
+
+Status check_built_indices(const Fragment& fragment) {
+  if (Status sound = check_tables(fragment, 0); !sound) return sound;
+  return check_actors(fragment, fragment.actors.size());
+}
+
+Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
+  if (Status sound = check_tables(fragment, outer_actors); !sound) return sound;
   const std::uint32_t tasks = fragment.size();
   if (fragment.first_edge.size() != tasks + std::size_t{1} || fragment.first_edge.front() != 0 ||
       fragment.first_edge.back() != fragment.edges.size()) {
@@ -196,7 +207,7 @@ Status check_indices(const Fragment& fragment, std::uint32_t outer_actors) {
     }
   }
   if (!conditions_fit(fragment)) return broken("the predicates of edges");
-  return check_actors(fragment, actors);
+  return check_actors(fragment, std::size_t{outer_actors} + fragment.actors.size());
 }
 
 }  // namespace dag

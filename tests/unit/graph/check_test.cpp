@@ -27,6 +27,14 @@ Error error_of(const Fragment& fragment) {
   CHECK_FALSE(status.error().hint.empty());
   return status.error();
 }
+/// The shorter way finds the same.
+Error error_of(const Builder& builder) {
+  const Error error = error_of(builder.sealed());
+  const Status status = check(builder);
+  REQUIRE_FALSE(status);
+  CHECK(status.error().message() == error.message());
+  return error;
+}
 
 }  // namespace
 
@@ -51,7 +59,7 @@ TEST_CASE("check: a cycle is printed", "[check]") {
   strong(builder, load, train);
   strong(builder, train, report);
   builder.add_edge(train, load, EdgeKind::weak);  // a weak edge orders too
-  const Error error = error_of(builder.sealed());
+  const Error error = error_of(builder);
   CHECK(error.code == ErrorCode::job_has_cycle);
   CHECK(error.what == "2 tasks wait for each other: load#2 -> train#3 -> load#2");
 }
@@ -60,7 +68,7 @@ TEST_CASE("check: a task that waits for itself", "[check]") {
   Builder builder;
   const auto task = add(builder, "ouroboros");
   strong(builder, task, task);
-  CHECK(error_of(builder.sealed()).what == "a task waits for itself: ouroboros#0 -> ouroboros#0");
+  CHECK(error_of(builder).what == "a task waits for itself: ouroboros#0 -> ouroboros#0");
 }
 
 TEST_CASE("check: two job actors with one name", "[check]") {
@@ -68,7 +76,7 @@ TEST_CASE("check: two job actors with one name", "[check]") {
   add_actor(builder, "ledger");
   add_actor(builder, "stage");
   add_actor(builder, "ledger");
-  const Error error = error_of(builder.sealed());
+  const Error error = error_of(builder);
   CHECK(error.code == ErrorCode::actor_name_taken);
   CHECK(error.what == "two job actors are named 'ledger': tasks ledger#0 and ledger#2 make them");
 }
@@ -95,7 +103,7 @@ TEST_CASE("check: what one task says of itself", "[check]") {
   Builder builder;
   add(builder, "fine");
   builder.change_policy(add(builder, "odd"), row.change);
-  const Error error = error_of(builder.sealed());
+  const Error error = error_of(builder);
   CHECK(error.code == ErrorCode::usage);
   CHECK(error.what == "task odd#1 " + row.what);
 }
@@ -110,6 +118,7 @@ TEST_CASE("check: limits of what a task may say are allowed themselves", "[check
     p.deadline = 1ns;
   });
   CHECK(check(builder.sealed()));
+  CHECK(check(builder));
 }
 
 TEST_CASE("check: a quorum larger than its list", "[check]") {
@@ -118,7 +127,7 @@ TEST_CASE("check: a quorum larger than its list", "[check]") {
   const auto b = add(builder, "b");
   add(builder, "mean");
   builder.add_quorum({a, b}, 3);
-  const Error error = error_of(builder.sealed());
+  const Error error = error_of(builder);
   CHECK(error.code == ErrorCode::usage);
   CHECK(error.what == "task mean#2 waits for a quorum of 3 of only 2 tasks");
 }
@@ -136,8 +145,9 @@ TEST_CASE("check: a deadline below the critical path names the path", "[check]")
   strong(builder, train, report);
   builder.change_policy(report, [](Policy& p) { p.deadline = 12500ms; });
   CHECK(check(builder.sealed()));
+  CHECK(check(builder));
   builder.change_policy(report, [](Policy& p) { p.deadline = 12s; });
-  const Error error = error_of(builder.sealed());
+  const Error error = error_of(builder);
   CHECK(error.code == ErrorCode::deadline_impossible);
   CHECK(error.what ==
         "task report#4 must end within 12 s, but takes 12.5 s on the way read#0 -> silent#1 -> train#3 -> "
@@ -145,7 +155,7 @@ TEST_CASE("check: a deadline below the critical path names the path", "[check]")
   // A task's own deadline counts, also in the middle.
   builder.change_policy(report, [](Policy& p) { p.deadline.reset(); });
   builder.change_policy(train, [](Policy& p) { p.deadline = 9s; });
-  CHECK(error_of(builder.sealed()).what ==
+  CHECK(error_of(builder).what ==
         "task train#3 must end within 9 s, but takes 12 s on the way read#0 -> silent#1 -> train#3");
 }
 
@@ -155,9 +165,10 @@ TEST_CASE("check: durations beyond all limits do not overflow", "[check]") {
   const auto b = add(builder, "b", Duration::max());
   strong(builder, a, b);
   builder.change_policy(b, [](Policy& p) { p.deadline = 1s; });
-  CHECK(error_of(builder.sealed()).code == ErrorCode::deadline_impossible);
+  CHECK(error_of(builder).code == ErrorCode::deadline_impossible);
   builder.change_policy(b, [](Policy& p) { p.deadline = Duration::max(); });  // For ever.
   CHECK(check(builder.sealed()));
+  CHECK(check(builder));
 }
 
 TEST_CASE("check: a damaged fragment is refused, whatever is damaged", "[check]") {
@@ -291,4 +302,48 @@ TEST_CASE("check: spawned tasks may call actors of the submitted graph", "[check
   add_call(builder, 4, "call");
   CHECK(check(builder.sealed(), 5));
   CHECK_FALSE(check(builder.sealed(), 4));
+}
+
+TEST_CASE("check: of a builder's graph as much is asked as of its arrays", "[check]") {
+  Random random(GENERATE(range(0u, 200u)));
+  Builder builder;
+  const std::uint32_t tasks = 1 + static_cast<std::uint32_t>(random.below(12));
+  for (std::uint32_t task = 0; task < tasks; ++task) {
+    add(builder, task % 2 == 0 ? "even" : "odd");
+    if (task > 0 && random.chance(0.5)) builder.add_quorum({task - 1}, random.chance(0.05) ? 2 : 1);
+    builder.change_policy(task, [&](Policy& policy) {
+      if (random.chance(0.03)) policy.effects = Effects::undeclared;
+      if (random.chance(0.03)) policy.effects = Effects::at_most_once;
+      if (random.chance(0.03)) policy.retry.attempts = 0;
+      if (random.chance(0.03)) policy.deadline = 1s;
+      if (random.chance(0.2)) policy.takes = 1s;
+    });
+  }
+  for (std::uint64_t edges = random.below(8); edges > 0; --edges) {
+    const auto from = static_cast<std::uint32_t>(random.below(tasks));
+    const auto to = static_cast<std::uint32_t>(random.chance(0.1) ? random.below(tasks) : tasks - 1);
+    builder.add_edge(from, to, EdgeKind::strong);
+  }
+  const Status of_arrays = check(builder.sealed()), of_builder = check(builder);
+  REQUIRE(static_cast<bool>(of_arrays) == static_cast<bool>(of_builder));
+  if (!of_arrays) CHECK(of_arrays.error().message() == of_builder.error().message());
+}
+
+TEST_CASE("check: the handle of another graph's actor is noticed in a builder's graph", "[check]") {
+  Builder builder;
+  add(builder, "t");
+  Writer writer;
+  writer.mention_actor(3);
+  encode(writer, std::uint32_t{3});
+  builder.add_literal(writer);
+  CHECK(error_of(builder).code == ErrorCode::value_invalid);
+}
+
+TEST_CASE("check: a graph that stages files is asked about the rows that publish them, too", "[check]") {
+  Builder builder;
+  const auto task = add(builder, "t");
+  builder.set_effects(task, Effects::staged);
+  CHECK(check(builder.sealed()));
+  CHECK(check(builder));
+  CHECK_FALSE(builder.is_sealed_as_added());
 }
