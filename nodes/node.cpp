@@ -13,6 +13,7 @@
 #include "libdag/client/printed_log.hpp"
 #include "libdag/client/user_cluster.hpp"
 #include "libdag/graph/partition.hpp"
+#include "libdag/graph/program.hpp"
 #include "libdag/keeper/admission.hpp"
 #include "libdag/outputs/arena.hpp"
 #include "libdag/warden/started_with.hpp"
@@ -136,6 +137,7 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
   plan->name = state->name;
   plan->shards = place_ ? place_->size : 1;
   plan->shard_of = partition(*graph, plan->shards);
+  if (plan->shards == 1 && !graph->program.kept()) graph->program.keep(make_program(*graph));
   plan->graph = std::move(graph);
   plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;
   plan->seed = plan->job.value;

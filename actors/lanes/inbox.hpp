@@ -1,6 +1,6 @@
 #pragma once
 // Work for the lanes from outside: rows that a home made ready, and attempts that were dispatched. Rows that
-// lanes make ready themselves do not pass here; they are always of normal priority (RowTable::plain) and lie
+// lanes make ready themselves do not pass here; they are always of normal priority (row_flag::plain) and lie
 // in the lanes' own deques.
 
 #include <array>

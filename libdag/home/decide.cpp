@@ -8,7 +8,6 @@
 namespace dag {
 
 using detail::ArgumentKind;
-using detail::Edge;
 using detail::EdgeKind;
 
 namespace {
@@ -99,7 +98,7 @@ bool Home::Impl::inputs_settled(RowIndex row) const {
   const RowIndex parent = parents[table[row].part];
   bool settled = parent == no_row || is(parent, flag::grown_settled | flag::settled);
   if (!inputs_too) return settled;
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+  each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
     settled = settled && is(predecessor, flag::settled);
   });
   return settled;
@@ -107,10 +106,10 @@ bool Home::Impl::inputs_settled(RowIndex row) const {
 
 /// The result of a conditional edge, by its place in the fragment.
 bool Home::Impl::condition(RowIndex predecessor, std::uint32_t edge) const {
-  const Row& about = table[predecessor];
-  const auto conditionals = table.part(about.part).conditionals_of(about.task);
+  const Part& part = table.part(table[predecessor].part);
+  const auto conditionals = part.program->conditionals_of(predecessor - part.rows_begin);
   const auto found = std::find_if(conditionals.begin(), conditionals.end(),
-                                  [&](const Part::Conditional& one) { return one.edge == edge; });
+                                  [&](const Program::Conditional& one) { return one.edge == edge; });
   DAG_CHECK(found != conditionals.end());
   const auto ordinal = static_cast<std::size_t>(found - conditionals.begin());
   const Fact* known = fact(predecessor);
@@ -121,9 +120,9 @@ bool Home::Impl::condition(RowIndex predecessor, std::uint32_t edge) const {
 std::vector<EdgeResult> Home::Impl::edge_results(RowIndex row) const {
   std::vector<EdgeResult> results;
   const std::uint32_t first = table.fragment_of(table[row]).first_edge[table[row].task];
-  each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t i) {
-    EdgeResult result{edge.kind, word(predecessor).outcome, true};
-    if (edge.kind == EdgeKind::conditional && result.outcome == Outcome::finished) {
+  each_in(row, [&](EdgeKind kind, RowIndex predecessor, std::uint32_t i) {
+    EdgeResult result{kind, word(predecessor).outcome, true};
+    if (kind == EdgeKind::conditional && result.outcome == Outcome::finished) {
       result.condition = condition(predecessor, first + i);
     }
     results.push_back(result);
@@ -134,8 +133,8 @@ std::vector<EdgeResult> Home::Impl::edge_results(RowIndex row) const {
 Error Home::Impl::cancel_reason(RowIndex row) const {
   Error error{ErrorCode::task_cancelled, "'" + table.name_of(table[row]) + "' was cancelled"};
   bool found = false;
-  each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
-    if (found || edge.kind == EdgeKind::weak) return;
+  each_in(row, [&](EdgeKind kind, RowIndex predecessor, std::uint32_t) {
+    if (found || kind == EdgeKind::weak) return;
     const Outcome outcome = word(predecessor).outcome;
     if (outcome != Outcome::failed && outcome != Outcome::cancelled) return;
     found = true;
@@ -150,7 +149,7 @@ Error Home::Impl::cancel_reason(RowIndex row) const {
 /// The error of the only row that it waits for.
 Error Home::Impl::error_before(RowIndex row) const {
   Error error{ErrorCode::task_failed, describe(row) + " failed"};
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+  each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
     const Fact* known = fact(predecessor);
     if (known != nullptr && known->error) error = *known->error;
   });
@@ -160,8 +159,7 @@ Error Home::Impl::error_before(RowIndex row) const {
 /// With a cause when something failed; without one when a condition was not met.
 Error Home::Impl::skip_reason(RowIndex row, const std::vector<EdgeResult>& results) const {
   std::vector<RowIndex> predecessors;
-  each_in(row,
-          [&](const Edge&, RowIndex predecessor, std::uint32_t) { predecessors.push_back(predecessor); });
+  each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) { predecessors.push_back(predecessor); });
   Error error{ErrorCode::task_skipped, "'" + table.name_of(table[row]) +
                                            "' was skipped: a condition was not met, or an input was missing"};
   const auto look = [&](RowIndex predecessor) {

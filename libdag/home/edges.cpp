@@ -6,46 +6,27 @@
 
 namespace dag {
 
-using detail::Edge;
 using detail::EdgeKind;
 
 /// Sets up the home's data per row. The rows stay closed until open().
 void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   const Part& part = table.part(part_number);
+  const Program& program = *part.program;
   DAG_CHECK(parents.size() == part_number);
   parents.push_back(parent);
   notes.resize(table.size());
   const bool submitted = part.first_id.origin == 0;
-  const detail::Fragment& fragment = *part.fragment;
-  for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
-    if (parent != no_row || table[row].ghost) continue;
-    if (table[row].ends_by_itself && !varies(row)) set(row, flag::lean);
+  std::uint32_t of_rows = flag::presses | flag::elsewhere;
+  // A client may ask for outputs that no task reads.
+  if (submitted) of_rows |= flag::kept;
+  if (submitted && plan->representation != Representation::supervised) of_rows |= flag::lean;
+  for (RowIndex row = 0; row < program.size(); ++row) {
+    notes[part.rows_begin + row].consumers = program.readers(row);
+    if (row < program.rows) set(part.rows_begin + row, program.flags[row] & of_rows);
   }
-  const bool all_here = part.rows.empty() && part.first_other.empty();
-  fragment.each_edge([&](const Edge& edge, std::uint32_t) {
-    const RowIndex from = part.row_of(edge.predecessor);
-    const RowIndex to = part.row_of(edge.successor);
-    const bool here = all_here || (to != no_row && !table[to].ghost);
-    if (from != no_row && here) ++notes[from].consumers;
-    const bool awaited = fragment.policy(edge.successor).starts_from_settled();
-    if (from != no_row && (awaited || edge.kind != EdgeKind::strong)) unset(from, flag::lean);
-    if (from != no_row && awaited && !here) set(from, flag::presses);
-    if (!all_here && here && table[from].ghost) set(to, flag::elsewhere);
-  });
-  for (RowIndex row = part.rows_begin; row < part.rows_end; ++row) {
-    if (table[row].ghost) continue;
-    Note& note = notes[row];
-    ledger.add_row();
-    if (is_save(row)) set(row, flag::presses);
-    if (submitted && plan->shards > 1) {
-      const std::span<const ShardIndex> shards = foreign_shards(row);
-      note.consumers += static_cast<std::uint32_t>(shards.size());
-    }
-    // A client may ask for outputs that no task reads.
-    if (submitted && (note.consumers == 0 || fragment.policy(table[row].task).keep)) set(row, flag::kept);
-  }
+  ledger.add_rows(program.rows);
   if (submitted) keep_unread_calls(part);
-  if (submitted) consumed_there.resize(part.other_shards.size());
+  if (submitted) consumed_there.resize(program.other_shards.size());
 }
 
 /// A call that only the next call of its actor waits for is read by nobody in the graph, either.
@@ -68,9 +49,10 @@ void Home::Impl::keep_unread_calls(const Part& part) {
   }
 }
 
-/// Takes away the extra edge.
-void Home::Impl::open(RowIndex row) {
-  if (!table[row].ghost) satisfy(row);
+/// Takes away the extra edge of the part's rows that wait for nothing else.
+void Home::Impl::open(std::uint32_t part_number) {
+  const Part& part = table.part(part_number);
+  for (const RowIndex row : part.program->roots) satisfy(part.rows_begin + row);
 }
 
 void Home::Impl::satisfy(RowIndex row) {
@@ -152,7 +134,7 @@ bool Home::Impl::note_lean(RowIndex row) {
   if (table[row].awaited && !table[row].told) return false;
   if (options.several_processes && needs_digest(row, table[row].output.load())) return false;
   bool sent = true;
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+  each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
     sent = sent && (is(predecessor, flag::sent) || table[predecessor].ghost);  // Notes lie closer than rows.
   });
   if (!sent) return false;
@@ -169,7 +151,7 @@ void Home::Impl::note_quick(RowIndex row, Duration ran) {
   while (!stack.empty()) {
     const RowIndex top = stack.back();
     bool ready = true;
-    each_in(top, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+    each_in(top, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
       if (is(predecessor, flag::noted)) return;
       DAG_CHECK(has_ended(predecessor));
       if (table[predecessor].ghost) return note_ghost(predecessor);

@@ -47,7 +47,7 @@ void Home::Impl::begin(const message::JobState& first_state) {
   add_graph();
   add_actors();
   add_groups();
-  for (RowIndex row = 0; row < table.size(); ++row) open(row);
+  open(0);
   if (state.cancelled) cancel_all();
 }
 

@@ -65,7 +65,7 @@ std::string Home::Impl::why(RowIndex row) const {
       if (recounting()) return "waits for reports of the other processes after a loss";
       std::string text = "waits for";
       std::size_t open = 0;
-      each_in(row, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) {
+      each_in(row, [&](detail::EdgeKind, RowIndex predecessor, std::uint32_t) {
         if (!has_ended(predecessor) && ++open <= named_max)
           text += (open == 1 ? " " : ", ") + describe(predecessor);
       });
@@ -184,7 +184,7 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   } else if (const message::Crashed* crashed = crashes_of(state, one.task)) {
     one.error = Error{ErrorCode::process_crashed, "crashed its process: " + crashed->what};
   }
-  each_in(row, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) {
+  each_in(row, [&](detail::EdgeKind, RowIndex predecessor, std::uint32_t) {
     if (has_ended(predecessor) || word.state != RowState::waiting) return;
     if (++one.waits_for_all <= waits_for_max) one.waits_for.push_back(table.id(predecessor));
   });

@@ -153,7 +153,7 @@ void Home::Impl::count_groups_again() {
   };
   const auto could_run = [&](RowIndex member) {
     bool settled = true;
-    each_in(member, [&](const detail::Edge&, RowIndex predecessor, std::uint32_t) {
+    each_in(member, [&](detail::EdgeKind, RowIndex predecessor, std::uint32_t) {
       settled = settled && is(predecessor, flag::settled);
     });
     return settled && !has_ended(member) && !is(member, flag::grown);

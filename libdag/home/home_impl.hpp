@@ -66,7 +66,7 @@ class Home::Impl : public HomeRows {
   // ---- edges.cpp
   void add_rows(std::uint32_t part, RowIndex parent);
   void keep_unread_calls(const Part& part);
-  void open(RowIndex row);
+  void open(std::uint32_t part);
   void satisfy(RowIndex row);
   void close(RowIndex row, Outcome outcome, std::optional<Error> error, std::uint32_t flags = 0);
   void note(RowIndex row, bool by_lane);
@@ -370,7 +370,7 @@ class Home::Impl : public HomeRows {
   std::vector<Life> reach;    ///< lives that lanes can tell through memory; sorted
   bool others_by_link = false;
   /// Shards with successors of our rows that need the outputs no more: by their place in
-  /// Part::other_shards.
+  /// Program::other_shards.
   std::vector<bool> consumed_there;
   std::map<std::uint32_t, std::vector<message::TaskBits>> consumed;  ///< by shard; sent after the event
 

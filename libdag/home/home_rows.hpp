@@ -56,20 +56,18 @@ struct HomeRows {
     return "task '" + table.name_of(table[row]) + "' (" + to_string(table.id(row)) + ")";
   }
 
-  template <class Visit>  // (edge, predecessor row, place among the in-edges)
+  template <class Visit>  // (kind of edge, predecessor row, place among the in-edges)
   void each_in(RowIndex row, Visit&& visit) const {
-    const Row& about = table[row];
-    const Part& part = table.part(about.part);
+    const Part& part = table.part(table[row].part);
     std::uint32_t place = 0;
-    for (const detail::EdgeEnd end : part.fragment->in_edges(about.task)) {
-      visit(detail::Edge{end.task(), about.task, end.kind()}, part.row_of(end.task()), place++);
-    }
+    for (const detail::EdgeEnd end : part.in_edges(row))
+      visit(end.kind(), part.rows_begin + end.task(), place++);
   }
   template <class Visit>  // (kind of edge, successor row; no_row: not ours)
   void each_out(RowIndex row, Visit&& visit) const {
-    const Row& about = table[row];
-    for (const Successor successor : table.part(about.part).out_edges(about.task)) {
-      visit(successor.kind(), successor.row());
+    const Part& part = table.part(table[row].part);
+    for (const Successor successor : part.out_edges(row)) {
+      visit(successor.kind(), successor.row() == no_row ? no_row : part.rows_begin + successor.row());
     }
   }
   /// Visits the rows that the row's arguments name, in the order of the arguments. A row that is named twice
@@ -78,11 +76,10 @@ struct HomeRows {
   void each_input(RowIndex row, Visit&& visit) const {
     const Row& about = table[row];
     const Part& part = table.part(about.part);
-    const auto in_edges = part.fragment->in_edges(about.task);
     for (const detail::Argument& argument : part.fragment->arguments_of(about.task)) {
       if (!is_input(argument.kind)) continue;
-      for (const detail::EdgeEnd end : in_edges.subspan(argument.first, argument.count)) {
-        visit(part.row_of(end.task()));
+      for (const detail::EdgeEnd end : part.in_edges(row).subspan(argument.first, argument.count)) {
+        visit(part.rows_begin + end.task());
       }
     }
   }

@@ -26,31 +26,31 @@ enum : std::uint32_t {
   parked = 2,  ///< its outcome waits for others before it may be sent
   sent = 4,    ///< its outcome is in a cut: final, unless that is withdrawn
   settled = 8,
-  kept = 16,      ///< a client may ask: never let go
-  let_go = 32,    ///< its output was given up, nobody should need it
-  vanished = 64,  ///< spawned by an attempt that lost: does not exist any more
-  grown = 128,    ///< its attempt is fixed, and it becomes another task
-  grown_sent = 256,
-  grown_settled = 512,
-  published = 2048,  ///< the runner here serves its output
-  consumed = 4096,   ///< ghosts: its home was told that nothing here needs it
-  retained = 8192,   ///< a call whose inputs are kept for a rollback
-  known = 16384,     ///< there is a Fact about it
+  kept = row_flag::kept,  ///< a client may ask: never let go
   /// The row has only strong edges, none from it leads to a row with effects, and it was not spawned: when a
   /// lane has ended it, and has told the other shards, its end only has to be noted.
-  lean = 32768,
+  lean = row_flag::lean,
+  /// Its outcome is sent to the cell at once: a row of another shard waits for it to settle, or it is a save.
+  presses = row_flag::presses,
+  elsewhere = row_flag::elsewhere,  ///< it has predecessors in other shards
+  grown_sent = 256,
+  grown_settled = 512,
+  published = 2048,    ///< the runner here serves its output
+  consumed = 4096,     ///< ghosts: its home was told that nothing here needs it
+  retained = 8192,     ///< a call whose inputs are kept for a rollback
+  known = 16384,       ///< there is a Fact about it
+  let_go = 32768,      ///< its output was given up, nobody should need it
   wanted = 65536,      ///< a client has asked
   left = 131072,       ///< the cut that it is in has left, or is settled
-  elsewhere = 262144,  ///< it has predecessors in other shards
+  vanished = 262144,   ///< spawned by an attempt that lost: does not exist any more
   by_order = 524288,   ///< a client cancelled it, or its group gave up: the end rests on nothing
   denied = 1048576,    ///< others were told that it has not ended after all
   member = 2097152,    ///< of a group
-  /// Its outcome is sent to the cell at once: a row of another shard waits for it to settle, or it is a save.
-  presses = 8388608,
+  grown = 8388608,     ///< its attempt is fixed, and it becomes another task
   lingers = 16777216,  ///< no task will read it; it stays while there is room
   all = (1u << 28) - 1,
 };
-}
+}  // namespace flag
 
 /// The reason why a held row does not start. Home::Impl::decide() finds it each time that it looks at the
 /// row.

@@ -50,7 +50,7 @@ class Ledger {
   Ledger(Duration interval, PlantedInHome planted) : interval_(interval), planted_(planted) {}
 
   // ---- Rows that the cell has to hear of
-  void add_row() { ++rows_own_; }
+  void add_rows(std::uint32_t count) { rows_own_ += count; }
   void row_vanished() { --rows_own_; }
   /// The record of earlier homes has it.
   void row_recovered() { ++rows_said_; }

@@ -7,7 +7,7 @@
 
 namespace dag {
 
-using detail::Edge;
+using detail::EdgeKind;
 
 void Home::Impl::consumer_done(RowIndex row) {
   DAG_CHECK(notes[row].consumers > 0);
@@ -15,7 +15,7 @@ void Home::Impl::consumer_done(RowIndex row) {
 }
 
 void Home::Impl::release_inputs(RowIndex row) {
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) { consumer_done(predecessor); });
+  each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) { consumer_done(predecessor); });
 }
 
 void Home::Impl::maybe_let_go(RowIndex row) {
@@ -95,7 +95,7 @@ void Home::Impl::on(Life, const message::Consumed& message) {
     const std::span<const ShardIndex> shards = foreign_shards(row);
     const auto shard = std::find(shards.begin(), shards.end(), message.from);
     if (shard == shards.end()) return;
-    const auto place = static_cast<std::size_t>(&*shard - table.part(0).other_shards.data());
+    const auto place = static_cast<std::size_t>(&*shard - table.part(0).program->other_shards.data());
     if (consumed_there[place]) return;
     consumed_there[place] = true;
     consumer_done(row);

@@ -15,7 +15,7 @@
 
 namespace dag {
 
-using detail::Edge;
+using detail::EdgeKind;
 
 namespace {
 
@@ -63,7 +63,7 @@ std::size_t Home::Impl::weight_of_record(RowIndex row, bool growth) const {
 /// The attempts in other shards that the row has used, and that are not settled.
 std::vector<OutputName> Home::Impl::needs_elsewhere(RowIndex row) const {
   std::vector<OutputName> needs;
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+  each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
     if (!table[predecessor].ghost || is(predecessor, flag::settled)) return;
     needs.push_back(output_of(predecessor));
   });
@@ -153,7 +153,7 @@ void Home::Impl::put_started(RowIndex row) {
 
 bool Home::Impl::inputs_sent(RowIndex row) const {
   bool sent = true;
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+  each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
     sent = sent && (table[predecessor].ghost || is(predecessor, flag::sent));
   });
   // A row that ended by order rests on nothing. Its growth before that, if it is still to be sent, does.

@@ -246,7 +246,9 @@ void Home::Impl::recount_if_complete() {
   count_groups_again();
   // The home wants to look at the offers before a lane starts those rows.
   for (const RowIndex row : earlier.rows()) table.apply(row, Watched{});
-  for (RowIndex row = 0; row < table.size(); ++row) open(row);
+  for (RowIndex row = 0; row < table.size(); ++row) {
+    if (!table[row].ghost) satisfy(row);
+  }
   for (std::uint32_t actor = 0; actor < calls.size(); ++actor) {
     if (const RowIndex next = calls[actor].next_call(); next != no_row) to_decide.push_back(next);
   }

@@ -19,7 +19,9 @@ void Home::Impl::add_graph() {
   for (const message::ShardHome& home : state.homes)
     routes.to.push_back({home.home, home.epoch, Way::closed});
   const Sharding sharding{plan->shard_of, options.shard};
-  table.add(plan->graph, {}, plan->shards == 1 ? nullptr : &sharding);
+  std::shared_ptr<const Program> program = plan->shards == 1 ? plan->graph->program.kept() : nullptr;
+  if (!program) program = make_program(*plan->graph, plan->shards == 1 ? nullptr : &sharding);
+  table.add(plan->graph, std::move(program), {}, recounting());
   add_rows(0, no_row);
 }
 

@@ -31,7 +31,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     }
     spawned_count += count;
   }
-  const std::uint32_t part = table.add(fragment, first_id);
+  const std::uint32_t part = table.add(fragment, make_program(*fragment), first_id, recounting());
   add_rows(part, row);
   if (!recorded) ahead.add(part, load_of(*fragment));
   const RowIndex first = table.part(part).rows_begin, end = table.part(part).rows_end;
@@ -70,9 +70,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
             flag::by_order);
     }
   }
-  if (!recounting()) {
-    for (RowIndex child = first; child < end; ++child) open(child);
-  }
+  if (!recounting()) open(part);
   if (becomes) to_send.push_back(row);
 }
 

@@ -5,7 +5,7 @@
 
 namespace dag {
 
-using detail::Edge;
+using detail::EdgeKind;
 
 /// All rows that rest on the ends of `changed`, directly or through others.
 Undone Home::Impl::what_rests_on(const std::vector<RowIndex>& changed) {
@@ -151,16 +151,16 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
 /// The row waits for predecessors that have not ended, or have not after all.
 void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
   std::uint32_t open_edges = recounting() ? 1 : 0;
-  each_in(row, [&](const Edge& edge, RowIndex predecessor, std::uint32_t) {
+  each_in(row, [&](EdgeKind kind, RowIndex predecessor, std::uint32_t) {
     // If no lane has reported the end, edges that are not strong are still to be satisfied.
-    const bool satisfied = is(predecessor, flag::noted) || edge.kind == detail::EdgeKind::strong;
+    const bool satisfied = is(predecessor, flag::noted) || kind == detail::EdgeKind::strong;
     const bool still = has_ended(predecessor) && satisfied && !undone.anew.contains(predecessor) &&
                        !undone.reopened.contains(predecessor);
     if (!still) ++open_edges;
   });
   if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
   // Predecessors without success have been counted; the last one to end must have all of them looked at.
-  each_in(row, [&](const Edge&, RowIndex predecessor, std::uint32_t) {
+  each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
     if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished) table.apply(row, Watched{});
   });
   // A lane alone would not tell its kernel which try it is. Tries on inputs that do not count do not count

@@ -1,7 +1,7 @@
 #pragma once
-// The rows of one shard as lanes and the home see them: words, outputs, and the graph around them in flat
-// arrays. It knows which rows an ended row touches; the home decides what that means for a row that is not
-// plain (home.hpp).
+// The rows of one shard as lanes and the home see them: words and outputs. The graph around them is that of
+// programs (program.hpp). The table knows which rows an ended row touches; the home decides what that means
+// for a row that is not plain (home.hpp).
 //
 // Rights. The home adds parts. Lanes and the home change words, through next() only. While the home counts
 // rows again after a loss, no lane may be between "row ended" and "its successors are told": the home closes
@@ -18,14 +18,11 @@
 #include "dag/detail/fragment.hpp"
 #include "libdag/base/ids.hpp"
 #include "libdag/base/stable_vector.hpp"
-#include "libdag/graph/partition.hpp"
+#include "libdag/graph/program.hpp"
 #include "libdag/outputs/output_slot.hpp"
 #include "libdag/rows/word.hpp"
 
 namespace dag {
-
-using RowIndex = std::uint32_t;
-inline constexpr RowIndex no_row = detail::none;
 
 struct Row {
   std::atomic<std::uint64_t> word{0};
@@ -51,53 +48,37 @@ struct Row {
 };
 static_assert(sizeof(Row) == 32, "two rows share a cache line");
 
-/// The other end of an out-edge as a row: the most there is of anything here, so four bytes.
-class Successor {
+/// A fragment with rows of some of its tasks: row r of the program is row `rows_begin + r` of the table.
+class Part {
  public:
-  static constexpr RowIndex rows_max = (RowIndex{1} << 30) - 1;
+  Part(std::shared_ptr<const detail::Fragment> of, std::shared_ptr<const Program> with, TaskId id,
+       RowIndex begin);
 
-  Successor() = default;
-  /// no_row: the successor is in another shard.
-  Successor(RowIndex row, detail::EdgeKind kind)
-      : bits_(std::min(row, rows_max) | static_cast<std::uint32_t>(kind) << 30) {}
-  RowIndex row() const {
-    const RowIndex row = bits_ & rows_max;
-    return row == rows_max ? no_row : row;
+  const std::shared_ptr<const detail::Fragment> fragment;
+  const std::shared_ptr<const Program> program;
+  const TaskId first_id;  ///< of its task 0; the others follow
+  const RowIndex rows_begin, rows_end;
+
+  /// no_row where neither the task nor a successor is ours.
+  RowIndex row_of(std::uint32_t task) const {
+    return program->row_of.empty() ? rows_begin + task : program->row_of[task];
   }
-  detail::EdgeKind kind() const { return static_cast<detail::EdgeKind>(bits_ >> 30); }
+  /// The other ends are rows of the program. A ghost has no in-edges.
+  std::span<const detail::EdgeEnd> in_edges(RowIndex row) const {
+    const std::uint32_t* const first = first_in_ + (row - rows_begin);
+    return {in_ + first[0], in_ + first[1]};
+  }
+  std::span<const Successor> out_edges(RowIndex row) const {
+    const std::uint32_t* const first = first_out_ + (row - rows_begin);
+    return {out_ + first[0], out_ + first[1]};
+  }
 
  private:
-  std::uint32_t bits_ = rows_max;
-};
-
-/// A fragment with rows of some of its tasks.
-struct Part {
-  std::shared_ptr<const detail::Fragment> fragment;
-  TaskId first_id;  ///< of its task 0; the others follow
-  /// Its rows, ghosts among them, in the order of their tasks: from `rows_begin` up to `rows_end`.
-  RowIndex rows_begin = 0, rows_end = 0;
-  /// Per task; no_row where neither it nor a successor is ours. Empty when every task has a row.
-  std::vector<RowIndex> rows;
-  std::vector<std::uint32_t> first_out;  ///< per task (and one more): where its out-edges begin in `out`
-  /// Successors, grouped by predecessor, in the order of their edges; but rows with successors in other
-  /// shards come first, since the first row that becomes ready runs at once.
-  std::vector<Successor> out;
-  struct Conditional {
-    std::uint32_t task = 0;  ///< the predecessor
-    std::uint32_t edge = 0;  ///< its place in the fragment
-    std::uint32_t code = 0;
-  };
-  std::vector<Conditional> conditionals;  ///< sorted by task, then by edge
-  /// Per row of the part, in their order, and one more: where its shards begin in `other_shards`. For a row
-  /// of ours the shards of its successors, sorted; for a ghost its own. Empty when there are no other shards.
-  std::vector<std::uint32_t> first_other;
-  std::vector<ShardIndex> other_shards;
-
-  RowIndex row_of(std::uint32_t task) const { return rows.empty() ? rows_begin + task : rows[task]; }
-  std::span<const Successor> out_edges(std::uint32_t task) const {
-    return {out.data() + first_out[task], first_out[task + 1] - first_out[task]};
-  }
-  std::span<const Conditional> conditionals_of(std::uint32_t task) const;
+  // Lanes find edges here at once: those of the program, or of the fragment.
+  const std::uint32_t* first_in_;
+  const detail::EdgeEnd* in_;
+  const std::uint32_t* first_out_;
+  const Successor* out_;
 };
 
 /// A row that the caller runs, with its attempt.
@@ -129,12 +110,6 @@ struct Routes {
   Life self;
   std::vector<Route> to;  ///< per shard
 };
-/// The tasks of a job's graph that lie in a shard.
-struct Sharding {
-  std::span<const ShardIndex> shard_of;
-  std::uint32_t shard = 0;
-};
-
 /// Forced by a switch of the tests: every task as a bare row where that is possible, or none.
 enum class Representation : std::uint8_t { as_needed, supervised };
 
@@ -143,12 +118,11 @@ class RowTable {
   explicit RowTable(Representation representation = Representation::as_needed)
       : representation_(representation) {}
 
-  /// Adds rows for the tasks of `fragment` that are of our shard (null: all), and ghosts for their foreign
-  /// predecessors.
-  /// All are `waiting` with one open edge more than they have in-edges: the home takes that one away when it
-  /// has set up whatever the row needs. Returns the part's number.
-  std::uint32_t add(std::shared_ptr<const detail::Fragment> fragment, TaskId first_id,
-                    const Sharding* sharding = nullptr);
+  /// Adds the rows and ghosts of a program of `fragment`. All are `waiting`, with as many open edges as they
+  /// have in-edges, and one more where there is nothing else to wait for: the home takes that one away when
+  /// it has set up whatever rows need. `closed`: all rows have one more. Returns the part's number.
+  std::uint32_t add(std::shared_ptr<const detail::Fragment> fragment, std::shared_ptr<const Program> program,
+                    TaskId first_id, bool closed = false);
 
   Row& operator[](RowIndex row) { return rows_[row]; }
   const Row& operator[](RowIndex row) const { return rows_[row]; }
@@ -175,9 +149,7 @@ class RowTable {
   /// For a row of this shard: the shards of its successors. For a ghost: the shard it stands for.
   std::span<const ShardIndex> other_shards(RowIndex row) const {
     const Part& in = *parts_[rows_[row].part];
-    if (in.first_other.empty()) return {};
-    const std::uint32_t* first = in.first_other.data() + (row - in.rows_begin);
-    return {in.other_shards.data() + first[0], first[1] - first[0]};
+    return in.program->others(row - in.rows_begin);
   }
   Routes& routes() { return routes_; }
   const Routes& routes() const { return routes_; }
@@ -223,10 +195,10 @@ class RowTable {
   }
   /// Lets the rows that an end of this one will touch come into the cache meanwhile.
   void prefetch_successors(RowIndex row) const {
-    const Row& about = rows_[row];
-    const std::span<const Successor> out = parts_[about.part]->out_edges(about.task);
+    const Part& in = *parts_[rows_[row].part];
+    const std::span<const Successor> out = in.out_edges(row);
     for (const Successor successor : out.first(std::min<std::size_t>(out.size(), 4))) {
-      if (successor.row() != no_row) __builtin_prefetch(&rows_[successor.row()], 1);
+      if (successor.row() != no_row) __builtin_prefetch(&rows_[in.rows_begin + successor.row()], 1);
     }
   }
 
@@ -239,11 +211,10 @@ class RowTable {
   /// The rows that a lane which ended this one satisfies.
   template <class Visit>
   void each_lane_successor(RowIndex row, Visit&& visit) const {
-    const Row& ended = rows_[row];
-    const Part& in = *parts_[ended.part];
-    for (const Successor successor : in.out_edges(ended.task)) {
+    const Part& in = *parts_[rows_[row].part];
+    for (const Successor successor : in.out_edges(row)) {
       const RowIndex other = successor.row();
-      if (successor.kind() == detail::EdgeKind::strong && other != no_row) visit(other);
+      if (successor.kind() == detail::EdgeKind::strong && other != no_row) visit(in.rows_begin + other);
     }
   }
   template <class Event, class Ready, class Decide>
@@ -253,9 +224,6 @@ class RowTable {
     if (after.what == Do::decide) decide(successor);
     return after;
   }
-  void add_other_shards(Part& part, const detail::Fragment& fragment, const Sharding& sharding);
-  /// Can become ready without anybody looking at it again.
-  bool plain(const detail::Fragment& fragment, std::uint32_t task) const;
 
   struct Block {
     TaskId first;

@@ -27,6 +27,9 @@ template <>
 inline constexpr std::size_t fields_that_travel<client::AskSubmit> =
     10;  // A gateway's own retry has the others.
 template <>
+inline constexpr std::size_t fields_that_travel<detail::Fragment> =
+    18;  // Each process makes its own program.
+template <>
 inline constexpr std::size_t fields_that_travel<TaskNeeds> = 3;  // Explained without the device kind.
 
 template <class T>

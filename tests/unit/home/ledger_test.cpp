@@ -21,9 +21,7 @@ message::Settled settled(std::uint64_t from, std::uint64_t to, std::uint64_t out
 }
 
 struct Told : Ledger {
-  Told() : Ledger(50ms, PlantedInHome::nothing) {
-    for (int i = 0; i < 1000; ++i) add_row();
-  }
+  Told() : Ledger(50ms, PlantedInHome::nothing) { add_rows(1000); }
   void row(RowIndex row) { put({row, false}, 32, nullptr); }
   void needy(RowIndex row, std::vector<OutputName> needs) { put({row, false}, 32, &needs); }
   /// All rows that one message of the cell settles.

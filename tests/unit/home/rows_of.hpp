@@ -12,7 +12,7 @@ namespace dag::test {
 struct RowsOf {
   explicit RowsOf(detail::Fragment sealed)
       : graph(std::make_shared<const detail::Fragment>(std::move(sealed))), rows(table, {1, 1}) {
-    table.add(graph, {});
+    table.add(graph, make_program(*graph), {});
     rows.notes.resize(table.size());
   }
   /// All predecessors have ended.

@@ -28,7 +28,7 @@ struct TwoShards {
       table.routes() = {JobId{7}, shard, first_epoch, shard == 0 ? here : there, {}};
       table.routes().to = {{here, first_epoch, Way::memory}, {there, first_epoch, Way::memory}};
       const Sharding sharding{shard_of, shard};
-      table.add(fragment, {}, &sharding);
+      table.add(fragment, make_program(*fragment, &sharding), {});
     }
   }
   /// A row of shard 0 ends; what is told of it.
@@ -61,7 +61,6 @@ struct TwoShards {
 TEST_CASE("news of an end makes the row ready that waits for it, with its input there") {
   TwoShards job;
   const RowIndex sum = job.tables[1].find({0, 2});
-  job.tables[1].apply(sum, PredecessorEnded{});  // The edge that its home satisfies.
   for (std::uint32_t task : {0u, 1u}) {
     REQUIRE(job.ready.empty());
     std::vector<EdgeNews> told = job.end(task, detail::to_blob(20 + static_cast<int>(task)));

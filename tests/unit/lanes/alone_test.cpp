@@ -80,7 +80,7 @@ TEST_CASE("nothing runs beside an attempt that has to be alone: no other attempt
     ends.changed.notify_all();
   };
   const auto fragment = std::make_shared<const dag::detail::Fragment>(graph.builder().sealed());
-  shard->table.add(fragment, {});
+  shard->table.add(fragment, dag::make_program(*fragment), {});
   constexpr std::uint32_t each = 20;
   for (std::uint32_t i = 0; i < each; ++i) {
     start_alone(lanes, *fragment, i + 1, ends);

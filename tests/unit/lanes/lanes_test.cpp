@@ -33,12 +33,13 @@ struct CountingHome {
       missing += report.missing_inputs.size();
       changed.notify_all();
     };
-    shard->table.add(std::make_shared<const dag::detail::Fragment>(graph.builder().sealed()), {});
+    const auto& fragment = graph.builder().seal();
+    shard->table.add(fragment, dag::make_program(*fragment), {});
   }
   ~CountingHome() { lanes.retire(shard); }
 
   void open_all() {
-    for (dag::RowIndex row = 0; row < shard->table.size(); ++row) {
+    for (const dag::RowIndex row : shard->table.part(0).program->roots) {
       if (shard->table.apply(row, dag::PredecessorEnded{}).what == dag::Do::make_ready)
         lanes.make_ready(*shard, row);
     }

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dag/blob.hpp"
@@ -16,7 +18,8 @@
 
 namespace dag {
 class Context;
-}
+struct Program;
+}  // namespace dag
 
 namespace dag::detail {
 
@@ -188,6 +191,25 @@ struct GroupDraft {
   bool operator==(const GroupDraft&) const = default;
 };
 
+/// The form in which homes run a sealed graph (libdag/graph/program.hpp). It is made when the graph is
+/// submitted for the first time, by the thread that submits, and stays as long as the graph. A copy of the
+/// graph has none, since it may be changed; graphs are equal with and without it.
+class KeptProgram {
+ public:
+  KeptProgram() = default;
+  KeptProgram(const KeptProgram&) noexcept {}
+  KeptProgram& operator=(const KeptProgram&) noexcept {
+    program_.reset();
+    return *this;
+  }
+  bool operator==(const KeptProgram&) const { return true; }
+  const std::shared_ptr<const Program>& kept() const { return program_; }
+  void keep(std::shared_ptr<const Program> program) const { program_ = std::move(program); }
+
+ private:
+  mutable std::shared_ptr<const Program> program_;
+};
+
 struct Fragment {
   /// Per task: which of `kinds`.
   std::vector<std::uint32_t> task_kinds;
@@ -214,6 +236,7 @@ struct Fragment {
   std::vector<FamilyDraft> families;  ///< sorted by first_task
   std::vector<GroupDraft> groups;
   std::uint64_t total = 0;  ///< Graph::total; 0: not stated
+  KeptProgram program;
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(task_kinds.size()); }
   const TaskKind& kind(std::uint32_t task) const { return kinds[task_kinds[task]]; }
