@@ -35,11 +35,8 @@ std::string mebibytes(std::uint64_t bytes) {
 
 JobMemory memory_of_job(const detail::Fragment& graph) {
   constexpr std::uint64_t waiting_task = 64, edge = 8, task_that_ends = 640;
-  std::uint64_t of_families = 0;
-  for (const detail::FamilyDraft& family : graph.families) of_families += family.size();
-  const std::uint64_t edges = graph.edges.size() * edge;
-  return {(graph.size() - std::min<std::uint64_t>(of_families, graph.size())) * waiting_task + edges,
-          graph.size() * task_that_ends + edges};
+  const std::uint64_t tasks = graph.size(), edges = graph.edges.size() * edge;
+  return {tasks * waiting_task + edges, tasks * task_that_ends + edges};
 }
 
 std::uint64_t memory_left(const std::vector<MemoryBound>& bounds) {
@@ -57,7 +54,7 @@ std::optional<Error> refusal(const std::vector<MemoryBound>& bounds, std::uint64
   return Error{ErrorCode::memory_exhausted,
                "the job needs at least " + mebibytes(bytes) + ", and " + mebibytes(left(bound)) + " of the " +
                    mebibytes(bound.limit) + " of " + bound.what + " are free",
-               "release jobs that are over, write the graph in families, or raise the limit"};
+               "release jobs that are over, or raise the limit"};
 }
 
 std::optional<Error> shortage(const std::vector<MemoryBound>& bounds) {

@@ -21,8 +21,7 @@ struct MemoryBound {
 };
 
 /// Memory of a job beside the outputs of its kernels, in bytes. Measured by `dag-bench memory` (least: all
-/// tasks wait) and as the peak of jobs whose tasks all end at once (most). The frontier of families is not
-/// known, so they count like other tasks in `most` only.
+/// tasks wait; the program of the graph is in it) and as the peak of jobs whose tasks all end at once (most).
 struct JobMemory {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
