@@ -16,7 +16,7 @@ std::uint8_t flags_of(const Fragment& graph, const detail::TaskKind& kind) {
   const Policy& policy = graph.policies[kind.policy];
   std::uint8_t flags = policy.keep ? row_flag::kept : 0;
   if (kind.call == detail::CallKind::save) flags |= row_flag::presses;
-  const bool special = kind.call != detail::CallKind::ordinary || policy.starts_from_recorded() ||
+  const bool special = kind.call != detail::CallKind::ordinary || policy.starts_from_settled() ||
                        policy.effects == Effects::staged || policy.join != Join::all || policy.timeout ||
                        policy.checkpoint || policy.needs != Needs{} || policy.priority != Priority::normal;
   if (special) return flags;
@@ -97,7 +97,7 @@ class Maker {
     std::vector<std::uint8_t> of_kind;
     for (const detail::TaskKind& kind : graph_.kinds) {
       of_kind.push_back(flags_of(graph_, kind));
-      unusual_ = unusual_ || graph_.policies[kind.policy].starts_from_recorded();
+      unusual_ = unusual_ || graph_.policies[kind.policy].starts_from_settled();
     }
     made_.flags.resize(made_.size());
     for (std::uint32_t task = 0; task < graph_.size(); ++task) {
@@ -162,7 +162,7 @@ class Maker {
     };
     graph_.each_edge([&](const detail::Edge& edge, std::uint32_t) {
       const RowIndex from = row_of(edge.predecessor), to = row_of(edge.successor);
-      const bool records = graph_.policy(edge.successor).starts_from_recorded();
+      const bool records = graph_.policy(edge.successor).starts_from_settled();
       if (edge.kind != EdgeKind::strong) {
         unset(to, row_flag::plain | row_flag::ends_by_itself | row_flag::lean);
         if (from != no_row) made_.flags[from] |= row_flag::home_waits;
