@@ -324,7 +324,7 @@ void Home::Impl::on(Life from, const message::Return& back) {
   if (row == no_row || table[row].ghost) return;
   stopped_is_gone(row, from, back.name.attempt);
   for (const OutputName& missing : back.missing) {
-    if (is_checkpoint(missing.attempt)) forget_checkpoint(missing);
+    if (is_checkpoint(missing.attempt)) checkpoints.forget(missing);
     const RowIndex input = table.find(missing.task);
     if (input == no_row || attempt_of(input) != missing.attempt) continue;
     outputs.drop_holder(input, from);

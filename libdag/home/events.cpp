@@ -30,6 +30,7 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       outputs(*this, state, given.self),
       digests(*this),
       staying(given.released_bytes_max.value_or(0)),
+      checkpoints(*this, outputs, state, options),
       pauses(Instant{}),
       starts(given.lanes),
       ahead(given.spawn_credit),

@@ -163,6 +163,7 @@ void Home::check_invariants() const {
   impl_->ahead.check_invariants();
   impl_->calls.check_invariants();
   impl_->borders.check_invariants();
+  impl_->checkpoints.check_invariants();
   impl_->objects.check_invariants();
   impl_->check_held_rows();
 }

@@ -14,6 +14,7 @@
 #include "libdag/home/actor_objects.hpp"
 #include "libdag/home/askers.hpp"
 #include "libdag/home/borders.hpp"
+#include "libdag/home/checkpoints.hpp"
 #include "libdag/home/critical_path.hpp"
 #include "libdag/home/digests.hpp"
 #include "libdag/home/earlier_attempts.hpp"
@@ -236,14 +237,10 @@ class Home::Impl : public HomeRows {
   void replicate_save(RowIndex row);
   void replicate_saves();
 
-  // ---- checkpoints.cpp
+  // ---- saved_states.cpp
   bool add_checkpoint(const OutcomeRecord& record, Life holder);
-  void checkpoint_held(const OutputName& name, Life holder);
   void answer_checkpoint(Life asker, const message::Need& need);
   void give_checkpoint(RowIndex row, const Policy& policy, std::uint32_t word_attempt, message::Lend& lend);
-  void forget_checkpoint(const OutputName& name);
-  void release_checkpoints(RowIndex row);
-  void drop_older(std::vector<RowCheckpoint>& saved);
   void copy_checkpoint(const RowCheckpoint& checkpoint);
   void copy_checkpoints();
   void checkpoints_lost(const message::JobState& before);
@@ -268,7 +265,6 @@ class Home::Impl : public HomeRows {
   void recount_if_complete();
   bool adopt(RowIndex row);
   bool offer(RowIndex row, const OutcomeRecord& record, bool bytes, Life from);
-  bool names_hold(const std::vector<OutputName>& names) const;
   void deny_unended();
   void tell_not_ended(const std::vector<RowIndex>& rows);
 
@@ -342,8 +338,7 @@ class Home::Impl : public HomeRows {
   std::map<RowIndex, OutAttempt> dispatched;
   StoppedAttempts stopped_attempts;
   std::map<RowIndex, Again> again;
-  /// Saved states of rows that have not settled; oldest first.
-  std::map<RowIndex, std::vector<RowCheckpoint>> checkpoints;
+  Checkpoints checkpoints;
   Losses losses;
   TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
   Starts starts;

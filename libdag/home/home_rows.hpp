@@ -39,6 +39,13 @@ struct HomeRows {
     return {epoch, word(row).attempt};
   }
   OutputName output_of(RowIndex row) const { return {table.id(row), attempt_of(row)}; }
+  /// True: all of them are outputs that count now.
+  bool names_hold(const std::vector<OutputName>& names) const {
+    return std::all_of(names.begin(), names.end(), [&](const OutputName& name) {
+      const RowIndex row = table.find(name.task);
+      return row != no_row && has_ended(row) && attempt_of(row) == name.attempt;
+    });
+  }
   /// The row whose output is this row's: itself, or the row that it became.
   RowIndex owner_of(RowIndex row) const {
     const Fact* known = fact(row);

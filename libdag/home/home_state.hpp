@@ -113,12 +113,6 @@ struct Again {
   std::uint32_t failures = 0;
 };
 
-/// A state that an attempt of a row saved.
-struct RowCheckpoint {
-  OutcomeRecord record;
-  std::vector<Life> holders;
-};
-
 /// Places of a row that may not run anywhere. `here` is asked what it would choose; `barred` is the reason
 /// against all other places.
 struct FewPlaces {

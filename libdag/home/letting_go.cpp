@@ -104,7 +104,7 @@ void Home::Impl::on(Life, const message::Consumed& message) {
 }
 
 void Home::Impl::on(Life from, const message::Holding& holding) {
-  if (is_checkpoint(holding.name.attempt)) return checkpoint_held(holding.name, from);
+  if (is_checkpoint(holding.name.attempt)) return checkpoints.copy_made(holding.name, from);
   const RowIndex row = table.find(holding.name.task);
   if (row == no_row || table[row].ghost || attempt_of(row) != holding.name.attempt || is(row, flag::let_go)) {
     return release(from, holding.name);

@@ -360,7 +360,7 @@ void Home::Impl::own_settled(RowIndex row) {
     release_inputs(row);
   }
   if (actor != nullptr) saves_changed(actor->group);
-  release_checkpoints(row);
+  checkpoints.release_all(row);
   maybe_let_go(row);
 }
 

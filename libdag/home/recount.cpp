@@ -264,13 +264,6 @@ void Home::Impl::recount_if_complete() {
   }
 }
 
-bool Home::Impl::names_hold(const std::vector<OutputName>& names) const {
-  return std::all_of(names.begin(), names.end(), [&](const OutputName& name) {
-    const RowIndex row = table.find(name.task);
-    return row != no_row && has_ended(row) && attempt_of(row) == name.attempt;
-  });
-}
-
 /// Takes an attempt that was reported instead of issuing one.
 bool Home::Impl::adopt(RowIndex row) {
   using Offer = EarlierAttempts::Offer;

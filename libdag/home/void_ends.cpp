@@ -63,7 +63,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
   }
   for (const RowIndex row : undone.vanished) {
     undo(row, false);
-    release_checkpoints(row);
+    checkpoints.release_all(row);
     set(row, flag::vanished);
     ledger.row_vanished();
     if (is_call(row)) calls.erase(row);

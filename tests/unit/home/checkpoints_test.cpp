@@ -1,119 +1,101 @@
-// Tasks that save their state: holders of states, and attempts that start from them.
+// Which saved states are kept, who is told to let them go, and which one an attempt starts from.
+#include "libdag/home/checkpoints.hpp"
 
-#include "tests/unit/home/scripted.hpp"
+#include "tests/unit/home/rows_of.hpp"
 
 using namespace dag;
 using namespace dag::test;
 
 namespace {
 
-/// before -> long -> after, where `long` saves its state.
+constexpr Life self = life_of(0), second = life_of(1), third = life_of(2);
+
+/// A row that saves, and one that does not. The cell is at process 0 and has the record alone, so a state has
+/// its copies when process 0 holds it.
 struct Saving {
-  Names graph;
-  TaskId before = graph.task("before"), task = graph.task("long", {before}),
-         after = graph.task("after", {task});
   Saving() {
-    graph.policy(task, [](Policy& policy) { policy.checkpoint = std::chrono::nanoseconds(0); });
+    state.lives = {self, second, third};
+    state.cell = self;
+    options.several_processes = true;
   }
+  OutcomeRecord state_of(RowIndex row, std::uint32_t number) const {
+    OutcomeRecord record;
+    record.task = rows.table.id(row);
+    record.attempt = {{1, 1}, checkpoint_numbers + number};
+    return record;
+  }
+  Checkpoints::Added save(std::uint32_t number, Life holder = second) {
+    const Checkpoints::Added added = checkpoints.add(state_of(saves, number), holder);
+    checkpoints.check_invariants();
+    return added;
+  }
+  std::size_t kept() const { return checkpoints.all().empty() ? 0 : checkpoints.all().at(saves).size(); }
+
+  static detail::Fragment graph() {
+    Names names;
+    names.policy(names.task("saves"),
+                 [](Policy& policy) { policy.checkpoint = std::chrono::nanoseconds(0); });
+    names.task("plain");
+    return names.builder.sealed();
+  }
+  static constexpr RowIndex saves = 0, plain = 1;
+  RowsOf rows{graph()};
+  message::JobState state;
+  HomeOptions options;
+  Outputs outputs{rows.rows, state, self};
+  Checkpoints checkpoints{rows.rows, outputs, state, options};
 };
-
-/// The attempt at process 1, its home at `home`, of processes 0 (the cell) to 3.
-LocalJobOptions home_at(std::uint32_t home) {
-  LocalJobOptions options;
-  options.processes = 4;
-  options.homes = {home};
-  options.place = 1;
-  return options;
-}
-
-void run_until_paused(LocalJob& job) {
-  job.paused = {"long"};
-  job.run_until([&] { return job.waits_at("long").has_value(); });
-}
-
-void lose(LocalJob& job, std::uint32_t process) {
-  job.kill(process);
-  job.tell_death(process);
-  job.come_up(process);
-}
-
-void let_it_end(LocalJob& job) {
-  job.settle_down();
-  job.paused.clear();
-  job.run();
-}
 
 }  // namespace
 
-TEST_CASE("an attempt goes on from what a lost one saved last, wherever its home is") {
-  Saving made;
-  LocalJob job(made.graph.builder.sealed(), Script().kernel(), home_at(GENERATE(1u, 2u)));
-  run_until_paused(job);
-  job.save("long", 10);
-  job.save("long", 20);
-  job.save("long", 30);
-  job.settle_down();
-  lose(job, 1);
-  let_it_end(job);
-  CHECK(job.restored["long"] == std::vector<std::uint64_t>{30});
-  CHECK(job.outcome(made.task) == Outcome::finished);
-  CHECK(job.value(made.after) == value_of("after", {value_of("long", {value_of("before")})}));
+TEST_CASE("two states of a row are kept, and the older ones until one of the two has its copies") {
+  Saving some;
+  CHECK(some.save(1).is_new);
+  CHECK_FALSE(some.save(1, third).is_new);
+  some.save(2);
+  some.save(3);
+  CHECK(some.kept() == 3);
+  CHECK(some.outputs.take_releases().empty());
+  some.checkpoints.copy_made(some.state_of(some.saves, 3).name(), self);
+  some.checkpoints.check_invariants();
+  CHECK(some.kept() == 2);
+  const Outputs::Releases releases = some.outputs.take_releases();
+  CHECK(releases.size() == 2);
+  CHECK(releases.at(second) == std::vector{some.state_of(some.saves, 1).name()});
 }
 
-TEST_CASE("a second loss goes on from what the attempt before saved, which had gone on itself") {
-  Saving made;
-  LocalJob job(made.graph.builder.sealed(), Script().kernel(), home_at(2));
-  run_until_paused(job);
-  job.save("long", 10);
-  job.settle_down();
-  lose(job, 1);
-  job.run_until([&] { return job.waits_at("long").has_value(); });
-  const bool saved_again = GENERATE(true, false);
-  if (saved_again) job.save("long", 40);
-  job.settle_down();
-  lose(job, job.waits_at("long").value());
-  let_it_end(job);
-  CHECK(job.restored["long"] == std::vector<std::uint64_t>{saved_again ? 40u : 10u});
+TEST_CASE("not more than four states wait for copies, and an older one that comes late is not kept") {
+  Saving some;
+  for (const std::uint32_t number : {2u, 3u, 4u, 5u, 6u}) some.save(number);
+  CHECK(some.kept() == 4);
+  const Checkpoints::Added late = some.save(1);
+  CHECK(late.is_new);
+  CHECK_FALSE(late.is_kept);
 }
 
-TEST_CASE("a saved state of which no copy was made in time is not waited for") {
-  Saving made;
-  LocalJob job(made.graph.builder.sealed(), Script().kernel(), home_at(2));
-  run_until_paused(job);
-  job.save("long", 10);
-  job.settle_down();
-  job.hold = [](const LocalJob::Mail& mail) {
-    return std::holds_alternative<message::Replicate>(mail.message);
-  };
-  job.save("long", 20);
-  job.settle_down();
-  lose(job, 1);
-  job.release_held();
-  let_it_end(job);
-  CHECK(job.restored["long"] == std::vector<std::uint64_t>{10});
+TEST_CASE("a state is kept of a row that saves and has not settled") {
+  Saving some;
+  CHECK_FALSE(some.checkpoints.add(some.state_of(some.plain, 1), second).is_kept);
+  some.save(1);
+  some.checkpoints.release_all(some.saves);
+  CHECK(some.outputs.take_releases().size() == 1);
+  some.rows.settle(some.saves);
+  CHECK_FALSE(some.save(2).is_kept);
+  some.checkpoints.copy_made(some.state_of(some.saves, 1).name(), third);
+  CHECK(some.outputs.take_releases().contains(third));
 }
 
-TEST_CASE("nothing is kept of a task that is settled, and a task that was not told to saves nothing") {
-  const auto grown_and_left = [](bool told) {
-    Saving made;
-    if (!told) made.graph.policy(made.task, [](Policy& policy) { policy.checkpoint.reset(); });
-    LocalJobOptions options = home_at(2);
-    options.representation = Representation::supervised;
-    LocalJob job(made.graph.builder.sealed(), Script().kernel(), options);
-    run_until_paused(job);
-    job.settle_down();
-    const std::uint64_t before = job.bytes_held();
-    job.save("long", 10);
-    job.settle_down();
-    const std::uint64_t grown = job.bytes_held() - before;
-    job.paused.clear();
-    job.run();
-    job.settle_down();
-    CHECK(job.restored.empty());
-    return std::pair(grown, job.bytes_held());
-  };
-  const auto told = grown_and_left(true), untold = grown_and_left(false);
-  CHECK(told.first == 2 * sizeof(std::uint64_t));  // And a copy.
-  CHECK(untold.first == 0);
-  CHECK(told.second == untold.second);
+TEST_CASE("an attempt starts from the newest state of its inputs that somebody holds") {
+  Saving some;
+  some.save(1);
+  some.save(2, third);
+  CHECK(some.checkpoints.newest_for(some.plain, {}) == nullptr);
+  CHECK(some.checkpoints.newest_for(some.saves, {{some.rows.table.id(some.plain), {{1, 1}, 1}}}) == nullptr);
+  CHECK(some.checkpoints.newest_for(some.saves, {})->record.attempt.number == checkpoint_numbers + 2);
+  some.checkpoints.found_gone(some.state_of(some.saves, 2).name(), {third});
+  CHECK(some.checkpoints.newest_for(some.saves, {})->record.attempt.number == checkpoint_numbers + 1);
+  some.state.lives = {self, third};
+  some.checkpoints.lives_changed();
+  some.checkpoints.check_invariants();
+  CHECK(some.checkpoints.all().empty());
 }
