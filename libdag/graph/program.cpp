@@ -155,7 +155,7 @@ class Maker {
     }
   }
 
-  /// Flags that depend on edges which are not strong, or on successors that start from recorded inputs.
+  /// Flags that depend on edges which are not strong, or on successors that start from settled inputs.
   void look_at_edges() {
     const auto unset = [&](RowIndex row, int flags) {
       if (row != no_row) made_.flags[row] &= static_cast<std::uint8_t>(~flags);

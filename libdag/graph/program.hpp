@@ -5,7 +5,7 @@
 // (row_table.hpp), and a home its notes.
 //
 // Two walks over the edges make it: the first counts the successors of each row, the second puts them down. A
-// third is for graphs with edges that are not strong, or with tasks that start from recorded inputs.
+// third is for graphs with edges that are not strong, or with tasks that start from settled inputs.
 
 #include <algorithm>
 #include <cstdint>
