@@ -168,6 +168,10 @@ bool is_plain(const Fragment& fragment, const detail::TaskKind& kind) {
 
 /// Checks the options of tasks. Each kind is checked once, where it is met first.
 Status check_tasks(const Fragment& fragment) {
+  if (std::all_of(fragment.kinds.begin(), fragment.kinds.end(),
+                  [&](const auto& kind) { return is_plain(fragment, kind); })) {
+    return Done{};
+  }
   std::vector<bool> met(fragment.kinds.size(), false);
   for (std::uint32_t task = 0; task < fragment.size(); ++task) {
     const std::uint32_t kind = fragment.task_kinds[task];
@@ -250,28 +254,29 @@ Status check_deadlines(const Fragment& fragment) {
   return Done{};
 }
 
+/// All that can be wrong with a graph whose indices can be followed.
+Status check_meaning(const Fragment& fragment, bool is_in_order) {
+  if (Status status = check_groups(fragment); !status) return status;
+  if (Status status = check_tasks(fragment); !status) return status;
+  if (Status status = check_actor_names(fragment); !status) return status;
+  if (!is_in_order) {
+    if (Status status = check_cycle(fragment); !status) return status;
+  }
+  return check_deadlines(fragment);
+}
+
 }  // namespace
 
 Status check(const Fragment& fragment, std::uint32_t outer_actors) {
   if (Status status = check_indices(fragment, outer_actors); !status) return status;
-  if (Status status = check_groups(fragment); !status) return status;
-  if (Status status = check_tasks(fragment); !status) return status;
-  if (Status status = check_actor_names(fragment); !status) return status;
-  if (Status status = check_cycle(fragment); !status) return status;
-  return check_deadlines(fragment);
+  return check_meaning(fragment, false);
 }
 
 Status check(const detail::Builder& builder) {
   const Fragment& fragment = *builder.seal();
   if (!builder.is_sealed_as_added()) return check(fragment);
   if (Status status = check_built_indices(fragment); !status) return status;
-  if (Status status = check_groups(fragment); !status) return status;
-  const bool all_plain = std::all_of(fragment.kinds.begin(), fragment.kinds.end(),
-                                     [&](const auto& kind) { return is_plain(fragment, kind); });
-  if (Status status = all_plain ? Status(Done{}) : check_tasks(fragment); !status) return status;
-  if (Status status = check_actor_names(fragment); !status) return status;
-  if (Status status = builder.is_in_order() ? Status(Done{}) : check_cycle(fragment); !status) return status;
-  return check_deadlines(fragment);
+  return check_meaning(fragment, builder.is_in_order());
 }
 
 }  // namespace dag
