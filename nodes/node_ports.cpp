@@ -3,31 +3,14 @@
 #include "nodes/node.hpp"
 #include "nodes/process/build_id.hpp"
 #include "nodes/process/job_notes.hpp"
+#include "nodes/process/process_lane_events.hpp"
 
 namespace dag {
 
-class Node::OnLanes final : public LaneEvents {
+class Node::OnLanes final : public ProcessLaneEvents {
  public:
-  explicit OnLanes(Node& node) : node_(node) {}
+  explicit OnLanes(Node& node) : ProcessLaneEvents(node.self_, node.node_, node.transport_), node_(node) {}
 
-  bool tells_by_link() const override { return true; }
-  void send_edges(Life to, std::vector<EdgeNews>&& news) override {
-    node_.transport_->send(to, std::move(news));
-  }
-  std::function<void()> returned(Life owner, std::uint64_t number) override {
-    return node_.transport_->hands_back(owner, number);
-  }
-  void dry() override { caf::anon_send(node_.node_, mail::Dry{}); }
-  void edge_news(std::optional<Life> from, message::PredecessorEnded&& news) override {
-    caf::anon_send(node_.node_, mail::Arrived{from.value_or(node_.self_), {std::move(news)}, [] {}});
-  }
-  void log(const Speaker& by, std::string_view line) override {
-    node_.note(note_by(by, wire::JobNote::Kind::log, line));
-  }
-  bool follows_progress() const override { return true; }
-  void progress(const Speaker& by, double fraction, std::string_view text) override {
-    node_.note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
-  }
   void stuck(const OutputName& /*attempt*/, bool /*charged*/, std::string_view why) override {
     node_.logger_->error(
         "{}; it cannot be ended here, so its task waits: only a worker process ends for that (a cluster, or "
@@ -36,6 +19,8 @@ class Node::OnLanes final : public LaneEvents {
   }
 
  private:
+  void note(wire::JobNote note) override { node_.note(std::move(note)); }
+
   Node& node_;
 };
 
@@ -44,11 +29,8 @@ std::unique_ptr<LaneEvents> Node::lane_events() { return std::make_unique<OnLane
 class Node::OnTransport final : public ProcessEvents {
  public:
   explicit OnTransport(Node& node)
-      : ProcessEvents(node.membership_, node.lanes_, node.logger_), node_(node) {}
+      : ProcessEvents(node.membership_, node.node_, node.lanes_, node.logger_), node_(node) {}
 
-  void arrived(Life from, std::vector<JobMessage> messages, std::function<void()> handled) override {
-    caf::anon_send(node_.node_, mail::Arrived{from, std::move(messages), std::move(handled)});
-  }
   void note(Life /*from*/, wire::JobNote note) override { node_.tell(event_of(std::move(note))); }
   void unwelcome(const std::string& address, const Error& why) override {
     node_.logger_->info("{} refuses this process: {}", address, why.what);

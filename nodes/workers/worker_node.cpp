@@ -14,6 +14,7 @@
 #include "libdag/wire/lengths.hpp"
 #include "nodes/process/build_id.hpp"
 #include "nodes/process/job_notes.hpp"
+#include "nodes/process/process_lane_events.hpp"
 #include "nodes/workers/counting_records.hpp"
 #include "nodes/workers/descendants.hpp"
 #include "nodes/workers/seat_door.hpp"
@@ -127,32 +128,18 @@ void WorkerNode::note(wire::JobNote what) {
   transport_->note(cell(), std::move(what));
 }
 
-class WorkerNode::OnLanes final : public LaneEvents {
+class WorkerNode::OnLanes final : public ProcessLaneEvents {
  public:
-  explicit OnLanes(WorkerNode& node) : node_(node) {}
+  explicit OnLanes(WorkerNode& node)
+      : ProcessLaneEvents(node.seat_.self, node.node_, node.transport_), node_(node) {}
 
-  bool tells_by_link() const override { return true; }
-  void send_edges(Life to, std::vector<EdgeNews>&& news) override {
-    node_.transport_->send(to, std::move(news));
-  }
-  std::function<void()> returned(Life owner, std::uint64_t number) override {
-    return node_.transport_->hands_back(owner, number);
-  }
-  void dry() override { caf::anon_send(node_.node_, mail::Dry{}); }
-  void edge_news(std::optional<Life> from, message::PredecessorEnded&& news) override {
-    caf::anon_send(node_.node_, mail::Arrived{from.value_or(node_.seat_.self), {std::move(news)}, [] {}});
-  }
   void log(const Speaker& by, std::string_view line) override {
     const ProcessId self = node_.seat_.self.process;
     if (node_.logs_->enabled())
       node_.logs_->record({steady_now(), {self, by.lane}, by.job, by.task, by.attempt, said_by(by, line)});
-    node_.note(note_by(by, wire::JobNote::Kind::log, line));
+    ProcessLaneEvents::log(by, line);
   }
-  bool follows_progress() const override { return true; }
-  void progress(const Speaker& by, double fraction, std::string_view text) override {
-    node_.note(note_by(by, wire::JobNote::Kind::progress, text, fraction));
-  }
-  void progress_over(const Speaker& by) override { node_.note(note_by(by, wire::JobNote::Kind::over, "")); }
+  void progress_over(const Speaker& by) override { note(note_by(by, wire::JobNote::Kind::over, "")); }
   bool left_processes() override { return may_have_left_processes(Lanes::thread_name); }
   void stuck(const OutputName& attempt, bool charged, std::string_view why) override {
     const std::lock_guard once(node_.mutex_);
@@ -161,6 +148,8 @@ class WorkerNode::OnLanes final : public LaneEvents {
   }
 
  private:
+  void note(wire::JobNote note) override { node_.note(std::move(note)); }
+
   WorkerNode& node_;
 };
 
@@ -169,11 +158,8 @@ std::unique_ptr<LaneEvents> WorkerNode::lane_events() { return std::make_unique<
 class WorkerNode::OnTransport final : public ProcessEvents {
  public:
   explicit OnTransport(WorkerNode& node)
-      : ProcessEvents(node.membership_, node.lanes_, node.logger_), node_(node) {}
+      : ProcessEvents(node.membership_, node.node_, node.lanes_, node.logger_), node_(node) {}
 
-  void arrived(Life from, std::vector<JobMessage> messages, std::function<void()> handled) override {
-    caf::anon_send(node_.node_, mail::Arrived{from, std::move(messages), std::move(handled)});
-  }
   void keeper(Life from, KeeperMessage message) override {
     if (const auto* order = std::get_if<keeper::Begin>(&message)) node_.on_begin(from, *order);
     if (auto* question = std::get_if<keeper::Explain>(&message)) node_.explain(from, std::move(*question));

@@ -143,7 +143,7 @@ TEST_CASE("homes are asked for work in turn") {
   CHECK(router.routes() == Routes{"asked for work, homes 0 1", "asked for work, homes 1 0"});
 }
 
-// Such a home would run the tasks of a job that was stopped.
+// A home that began would run the tasks of a job that was stopped.
 TEST_CASE("no home begins by a state that says that the job has ended") {
   Router router;
   message::JobState stopped = state_of(1, {{here, first}});

@@ -211,8 +211,8 @@ TEST_CASE("who begins a cell leads it, and only he speaks") {
   CHECK_FALSE(cluster.say(cluster[0], 0));  // Said before.
 }
 
-// Such a command was proposed, the store of each copy checked it and ended its record, and the next leader
-// was told the same.
+// The command was proposed, the store of each copy checked it and ended its record, and the next leader was
+// told the same.
 TEST_CASE("what is larger than a log can hold stops the job, and is written by nobody") {
   Cluster cluster(3);
   cluster.begin(3);
