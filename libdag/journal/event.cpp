@@ -9,7 +9,7 @@ namespace dag {
 
 namespace {
 
-// Control characters and line ends in what users wrote must not break "one record, one line".
+// Control characters and line ends in what users wrote must not break "one event, one line".
 std::string one_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());

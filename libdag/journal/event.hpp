@@ -1,7 +1,7 @@
 #pragma once
-// Records of all decisions: a Record per transition of a task, placement, or change of membership. Decides
-// the form, and the line that a person reads. The machines decide which transitions there are; the sink
-// decides where records go (a list, `dag show`, a journal).
+// Events of all decisions: a JournalEvent per transition of a task, placement, or change of membership.
+// Decides the form, and the line that a person reads. The machines decide which transitions there are; the
+// sink decides where events go (a list, `dag show`, a journal).
 
 #include <cstdint>
 #include <functional>
@@ -85,7 +85,7 @@ struct Lost {
   std::string why;
   bool operator==(const Lost&) const = default;
 };
-/// Another attempt follows after `pause`. The record's attempt is the failed one.
+/// Another attempt follows after `pause`. The event's attempt is the failed one.
 struct Retried {
   Duration pause{0};
   bool charged = false;
@@ -95,7 +95,7 @@ struct Cancelled {
   std::string why;
   bool operator==(const Cancelled&) const = default;
 };
-/// The outcome is settled. The record includes the task's name, which most records lack.
+/// The outcome is settled. The event includes the task's name, which most events lack.
 struct Settled {
   Outcome outcome = Outcome::finished;
   std::string name = {};
@@ -109,7 +109,7 @@ struct OutputLost {
   std::uint32_t slot = 0;
   bool operator==(const OutputLost&) const = default;
 };
-/// The record's task was added by an attempt of `parent`.
+/// The event's task was added by an attempt of `parent`.
 struct Spawned {
   TaskId parent;
   AttemptId by;
@@ -119,7 +119,7 @@ struct Spawned {
 /// `suspected`: silent for a while; `trusted`: heard again. `has`: `why` tells its resources, which have
 /// changed.
 enum class MemberChange : std::uint8_t { up, suspected, down, trusted, has };
-/// A process's belief about another. The record's job, if any, is the job of the cell that recorded it; task
+/// A process's belief about another. The event's job, if any, is the job of the cell that recorded it; task
 /// and attempt mean nothing.
 struct Member {
   Life life;
@@ -147,7 +147,7 @@ struct StartedOver {
   std::string why;
   bool operator==(const StartedOver&) const = default;
 };
-/// The object of the job actor that the record's task creates was dropped. When it is needed it is restored
+/// The object of the job actor that the event's task creates was dropped. When it is needed it is restored
 /// from its save number `border`, counted from 1, or from its creation (0).
 struct RolledBack {
   std::uint64_t border = 0;
@@ -183,8 +183,8 @@ struct TaskClass {
   std::uint64_t tasks = 0;
   bool operator==(const TaskClass&) const = default;
 };
-/// The cell knows these tasks: those of the submitted graph (the record's task means nothing), or those that
-/// an attempt of the record's task spawned.
+/// The cell knows these tasks: those of the submitted graph (the event's task means nothing), or those that
+/// an attempt of the event's task spawned.
 struct TasksKnown {
   bool submitted = false;
   std::vector<TaskClass> classes = {};
@@ -205,8 +205,8 @@ struct JobOver {
   std::optional<Error> stopped = {};
   bool operator==(const JobOver&) const = default;
 };
-/// Settled, for many tasks at once: each finished by the record's attempt, its first, and in time. The
-/// record's task is the task of bit 0.
+/// Settled, for many tasks at once: each finished by the event's attempt, its first, and in time. The
+/// event's task is the task of bit 0.
 struct FinishedTasks {
   std::uint64_t bits = 0;
   std::vector<std::string> names = {};
@@ -214,7 +214,7 @@ struct FinishedTasks {
   bool operator==(const FinishedTasks&) const = default;
 };
 
-/// Tasks as they were added, beginning with the record's task: name and predecessors of each. A
+/// Tasks as they were added, beginning with the event's task: name and predecessors of each. A
 /// large graph has many parts; a task with many predecessors may be in several, with some of them in
 /// each.
 struct GraphPart {
@@ -230,7 +230,7 @@ struct Said {
   std::string name = {};  ///< the task's
   std::string line = {};
   std::uint32_t number =
-      0;  ///< of the attempt, as Context::attempt says; 0: of a record that does not say it
+      0;  ///< of the attempt, as Context::attempt says; 0: of an event that does not say it
   bool operator==(const Said&) const = default;
 };
 /// Output of a process of the job on stdout and stderr: whole lines, except for lines that are too long. Task
@@ -247,14 +247,14 @@ struct InputsCame {
   bool operator==(const InputsCame&) const = default;
 };
 /// The attempt's checkpoint has its copies: the next attempt goes on from there. Or, for the job actor that
-/// the record's task creates: save number `border` of all actors of its group is kept, and they are restored
+/// the event's task creates: save number `border` of all actors of its group is kept, and they are restored
 /// from no older one.
 struct Saved {
   std::uint64_t bytes = 0;
   std::uint64_t border = 0;  ///< counted from 1; 0: a task's checkpoint
   bool operator==(const Saved&) const = default;
 };
-/// The record's place leads the job's record from now on. Task and attempt mean nothing.
+/// The event's place leads the job's record from now on. Task and attempt mean nothing.
 struct Leads {
   std::uint64_t term = 0;
   bool operator==(const Leads&) const = default;
@@ -293,11 +293,11 @@ struct JournalEvent {
 /// A task's name; empty when it has none.
 using NameOfTask = std::function<std::string(TaskId)>;
 
-/// False for records of a whole job, a shard or a process: their task and attempt mean nothing.
+/// False for events of a whole job, a shard or a process: their task and attempt mean nothing.
 bool is_about_task(const EventWhat& what);
 /// True for lines of kernels and output of processes: they do not change a job's state.
 bool is_log(const EventWhat& what);
-/// Visits the records of type Settled that `many` stands for.
+/// Visits the events of type Settled that `many` stands for.
 void each_finished(const JournalEvent& many, const std::function<void(const JournalEvent&)>& visit);
 
 std::string to_string(const EventPlace& place);  // n1, n1/l0

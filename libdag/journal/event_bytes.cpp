@@ -10,7 +10,7 @@ struct Codec<Duration> {
   static Duration decode(Reader& reader) { return Duration(dag::decode<Duration::rep>(reader)); }
 };
 
-/// The last part of its record. Absent in older records, and in those of a job that retries no other.
+/// The last part of its event. Absent in older events, and in those of a job that retries no other.
 template <>
 struct Codec<event::JobBegan> {
   static void encode(Writer& writer, const event::JobBegan& began) {
@@ -31,7 +31,7 @@ struct Codec<event::JobBegan> {
   }
 };
 
-/// The last part of its record. Older records end before the number.
+/// The last part of its event. Older events end before the number.
 template <>
 struct Codec<event::Said> {
   static void encode(Writer& writer, const event::Said& said) {
@@ -52,7 +52,7 @@ namespace {
 
 constexpr std::uint32_t no_lane = ~std::uint32_t{0};
 
-/// The common fields of all records, in one piece, since lanes write a record per task.
+/// The common fields of all events, in one piece, since lanes write an event per task.
 struct Common {
   std::int64_t at_ns;
   std::uint64_t job;

@@ -125,7 +125,7 @@ std::uint64_t EventRingReader::take(const std::function<void(std::span<const std
 void EventRingReader::take(std::uint64_t written,
                            const std::function<void(std::span<const std::byte>)>& visit) {
   std::vector<std::byte> copied;
-  std::uint64_t needed = 0;  ///< by the record that comes next, where that is known
+  std::uint64_t needed = 0;  ///< by the event that comes next, where that is known
   while (read_ != written) {
     const std::uint64_t at = read_ % capacity_;
     const std::uint64_t there = std::min(capacity_ - at, written - read_);

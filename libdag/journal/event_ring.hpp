@@ -1,11 +1,11 @@
 #pragma once
-// Records on their way from a process to the node that keeps its journal: a ring of bytes in memory that both
+// Events on their way from a process to the node that keeps its journal: a ring of bytes in memory that both
 // have mapped. Decides the ring's layout. A thread of one process writes and a thread of another reads, and
-// neither waits: records without room are counted as dropped. Written records survive the writer.
+// neither waits: events without room are counted as dropped. Written events survive the writer.
 //
-//   head      magic, number of bytes for records; bytes written and read since the beginning, number of
-//             dropped records
-//   records   size in bytes, the record (dag/codec.hpp), padding to the next multiple of 8; size ~0: the rest
+//   head      magic, number of bytes for events; bytes written and read since the beginning, number of
+//             dropped events
+//   events    size in bytes, the event (dag/codec.hpp), padding to the next multiple of 8; size ~0: the rest
 //             up to the end of the ring is empty
 //
 // The reader trusts nothing: the writer is a process that runs kernels of users.
@@ -33,7 +33,7 @@ struct alignas(64) EventRingHead {
 };
 
 /// Makes an empty ring in this memory, which begins at a multiple of 64 and has room for the head and some
-/// records.
+/// events.
 void make_event_ring(std::span<std::byte> memory);
 
 /// For one thread at a time. The memory must outlive it.
@@ -41,7 +41,7 @@ class EventRingWriter {
  public:
   /// `memory` was given to make_event_ring. Throws Failure(value_invalid) when it was not.
   explicit EventRingWriter(std::span<std::byte> memory);
-  /// Takes some tens of nanoseconds, and allocates only for the first records.
+  /// Takes some tens of nanoseconds, and allocates only for the first events.
   void put(const JournalEvent& record);
 
  private:
@@ -73,16 +73,16 @@ class EventRingReader {
   /// For memory that cannot be truncated meanwhile.
   explicit EventRingReader(std::span<std::byte> memory);
 
-  /// Visits copies of all new records, in dag/codec.hpp's form if the writer kept to it; they are valid only
-  /// during the call. Returns the number of records dropped since the last call.
+  /// Visits copies of all new events, in dag/codec.hpp's form if the writer kept to it; they are valid only
+  /// during the call. Returns the number of events dropped since the last call.
   std::uint64_t take(const std::function<void(std::span<const std::byte>)>& visit);
-  /// The records taken are stored elsewhere: the writer may reuse their room. Until then another reader finds
+  /// The events taken are stored elsewhere: the writer may reuse their room. Until then another reader finds
   /// them again, if this one is killed.
   void done();
   /// The writer wrote invalid bytes, or truncated the ring. Nothing more is read.
   bool broken() const { return broken_; }
 
-  /// Copies this much at once; a longer record is copied alone.
+  /// Copies this much at once; a longer event is copied alone.
   static constexpr std::size_t copied_bytes = std::size_t{64} << 10;
 
  private:

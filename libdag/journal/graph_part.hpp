@@ -1,5 +1,5 @@
 #pragma once
-// A graph as records: event::GraphPart, a few thousand bytes each. For each task: its name's index in the
+// A graph as events: event::GraphPart, a few thousand bytes each. For each task: its name's index in the
 // part, then each predecessor, as its distance in the order of adding, with the kind of edge. Numbers are
 // LEB128 or zigzag, so an edge takes one to three bytes. An edge without data has a kind of its own, which
 // the real kind follows, and takes a byte more.
@@ -48,7 +48,7 @@ struct GraphPartVisitor {
   /// Called for the predecessors of the task that was named last.
   std::function<void(TaskId predecessor, std::uint8_t kind, bool data)> waits_for;
 };
-/// Ignores other records. False: the part is damaged; its readable beginning was visited.
+/// Ignores other events. False: the part is damaged; its readable beginning was visited.
 bool read_graph_part(const JournalEvent& record, const GraphPartVisitor& visitor);
 
 }  // namespace dag

@@ -46,7 +46,7 @@ T take(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// Its records, if it is whole.
+/// Its events, if it is whole.
 std::optional<std::vector<JournalEvent>> unpacked(const BlockBytes& block,
                                                   std::span<const std::byte> packed) {
   std::vector<std::byte> raw(block.raw_bytes);

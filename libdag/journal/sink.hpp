@@ -1,5 +1,5 @@
 #pragma once
-// The port through which records leave. Decides nothing but how much a collecting sink keeps.
+// The port through which events leave. Decides nothing but how much a collecting sink keeps.
 
 #include <cstdint>
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace dag {
 
-/// The records that a sink wants.
+/// The events that a sink wants.
 enum class Listens : std::uint8_t {
   to_nothing,
   beside_lanes,  ///< all but runs of attempts on lanes, which lanes tell themselves
@@ -42,7 +42,7 @@ class EventSink {
   virtual void goes_on(const JobSoFar&) {}
   /// True: wants the edges as well, for questions after the job's end.
   virtual bool wants_graph() const { return false; }
-  /// False: nobody listens, and no record need be made.
+  /// False: nobody listens, and no event need be made.
   bool enabled() const { return listens_ != Listens::to_nothing; }
   /// True: wants runs of attempts as well, which lanes can tell.
   bool wants_runs() const { return listens_ == Listens::to_all; }
@@ -55,14 +55,14 @@ class EventSink {
   const Listens listens_;
 };
 
-/// Drops all records.
+/// Drops all events.
 class NullEventSink final : public EventSink {
  public:
   NullEventSink() : EventSink(Listens::to_nothing) {}
   void record(const JournalEvent&) override {}
 };
 
-/// Passes all records to both.
+/// Passes all events to both.
 class BothEventSinks final : public EventSink {
  public:
   BothEventSinks(EventSink& one, EventSink& other) : one_(one), other_(other) {}
@@ -85,14 +85,14 @@ class BothEventSinks final : public EventSink {
   EventSink& other_;
 };
 
-/// Keeps the newest records in memory, for tests and `dag show`. For a single thread.
+/// Keeps the newest events in memory, for tests and `dag show`. For a single thread.
 class CollectingEventSink final : public EventSink {
  public:
   explicit CollectingEventSink(std::size_t records_max = 1'000'000) : records_max_(records_max) {}
   void record(const JournalEvent& record) override;
   /// Oldest first.
   const std::deque<JournalEvent>& records() const { return records_; }
-  /// Number of older records that were dropped.
+  /// Number of older events that were dropped.
   std::uint64_t dropped() const { return dropped_; }
 
  private:

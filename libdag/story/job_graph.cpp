@@ -26,7 +26,7 @@ void JobGraph::add(const JournalEvent& record) {
 }
 
 TaskId JobGraph::tail_of(TaskId task) const {
-  // Bounded by the number of steps, since damaged records may form a circle.
+  // Bounded by the number of steps, since damaged events may form a circle.
   for (std::size_t steps = became_.size(); steps > 0; --steps) {
     const auto found = became_.find(task);
     if (found == became_.end()) break;

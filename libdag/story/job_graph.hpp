@@ -1,5 +1,5 @@
 #pragma once
-// The edges of a job out of its records, and its critical path: the chain of tasks that took longest. With
+// The edges of a job out of its events, and its critical path: the chain of tasks that took longest. With
 // any number of lanes the job would have taken as long.
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class JobGraph {
     auto operator<=>(const Edge&) const = default;
   };
 
-  /// Takes records of one job only.
+  /// Takes events of one job only.
   void add(const JournalEvent& record);
   /// Each edge once, sorted. A task that became a spawned task ends with it, so the spawned task stands in
   /// its place. A spawned task waits for its parent.
@@ -54,7 +54,7 @@ class PlacedGraph {
   }
   /// Number of predecessors of each task.
   const std::vector<std::size_t>& waits_for() const { return waits_for_; }
-  /// Topological order. Circles are left out; records of a job have none.
+  /// Topological order. Circles are left out; events of a job have none.
   std::vector<std::size_t> order() const;
 
  private:

@@ -31,7 +31,7 @@ bool tells_failure(const EventWhat& what) {
   return std::holds_alternative<event::Crashed>(what);
 }
 
-/// The task's, where the record has it.
+/// The task's, where the event has it.
 std::string name_in(const EventWhat& what) {
   if (const auto* settled = std::get_if<event::Settled>(&what)) return settled->name;
   if (const auto* said = std::get_if<event::Said>(&what)) return said->name;
@@ -96,7 +96,7 @@ bool may_matter(const JournalEvent& record, const TaskSelector& which) {
     each_finished(record, [&](const JournalEvent& one) { any = any || may_matter(one, which); });
     return any;
   }
-  // By name other records are needed too: they may name a task that failed.
+  // By name other events are needed too: they may name a task that failed.
   if (which.failed && !which.needs_names() && !tells_failure(record.what)) return false;
   const std::string name = name_in(record.what);
   if (!name.empty() || !which.needs_names()) return which.takes(record.task, name);
@@ -157,7 +157,7 @@ struct JournalView::Source {
     }
   }
 
-  /// Their order is found first: a record is large, and would be moved twenty times.
+  /// Their order is found first: an event is large, and would be moved twenty times.
   void add(const JournalHead& head, std::vector<JournalEvent> records) {
     std::vector<std::pair<std::int64_t, std::size_t>> order;
     order.reserve(records.size());

@@ -39,7 +39,7 @@ struct JournalPaths {
   }
 };
 
-/// A record with its node and time.
+/// An event with its node and time.
 struct JournalEntry {
   std::int64_t unix_ns = 0;  ///< since 1970, by the clock of the node
   Life node;                 ///< whose journal it is from
@@ -53,7 +53,7 @@ struct JournalLine {
   std::string place;  ///< where it happened: n1, n1/w1/l0
   JobId job;
   std::optional<TaskId> task;  ///< none: the line is about the job, or a process of it
-  std::string name;            ///< the task's, where the record has it
+  std::string name;            ///< the task's, where the event has it
   std::string kind;            ///< settled, member, ...: stable
   std::string what;            ///< for a person: `settled failed after 3 tries: it threw`
   bool failed = false;         ///< a task that failed or crashed its process
@@ -64,12 +64,12 @@ JournalLine line_of(const JournalEntry& entry);
 /// The lines to select.
 struct LineFilter {
   std::optional<JobId> job;
-  TaskSelector tasks = {};  ///< for records about tasks; `failed`: failed tasks and crashes
+  TaskSelector tasks = {};  ///< for events about tasks; `failed`: failed tasks and crashes
   bool takes(const JournalLine& line) const;
 };
 
-/// True: a search for lines of these tasks needs the record. A search by name needs all records that have no
-/// name, and those whose name other records lack.
+/// True: a search for lines of these tasks needs the event. A search by name needs all events that have no
+/// name, and those whose name other events lack.
 bool may_matter(const JournalEvent& record, const TaskSelector& which);
 
 class JournalView {
@@ -96,9 +96,9 @@ class JournalView {
   std::vector<std::string> notices_;
 };
 
-/// The lines that pass a filter, one after another. Few records have the name of their task. A search by name
+/// The lines that pass a filter, one after another. Few events have the name of their task. A search by name
 /// learns names from those that do, which costs memory per task: from the job's graph, which is among the
-/// first records, and from the ends of spawned tasks.
+/// first events, and from the ends of spawned tasks.
 class LineSearch {
  public:
   /// The view must outlive this object.

@@ -31,7 +31,7 @@ struct LogFilter {
 LogLine gap_line(std::int64_t unix_ns, std::string place, std::string text);
 /// train (3)@n1#2: attempt 2 of task 3 on node n1. n1/w1: a process.
 std::string prefix_of(const LogLine& line);
-/// The lines of a record: one, several (printed output comes in pieces), or none.
+/// The lines of an event: one, several (printed output comes in pieces), or none.
 std::vector<LogLine> lines_in(const JournalEntry& entry);
 
 }  // namespace dag::detail

@@ -5,7 +5,7 @@
 namespace dag::detail {
 namespace {
 
-/// The attempt that the record names; made by the first record that names it.
+/// The attempt that the event names; made by the first event that names it.
 PastAttempt& attempt_of(PastTask& task, const JournalEntry& entry) {
   for (PastStep& step : task.steps) {
     if (step.attempt && step.attempt->id == entry.record.attempt) return *step.attempt;

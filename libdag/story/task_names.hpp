@@ -1,5 +1,5 @@
 #pragma once
-// Names of a job's tasks, out of its records.
+// Names of a job's tasks, out of its events.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Unrun {
 
 class TaskNames {
  public:
-  /// Takes records of one job only.
+  /// Takes events of one job only.
   void add(const JournalEvent& record) {
     if (const auto* settled = std::get_if<event::Settled>(&record.what)) {
       Known& known = of_.try_emplace(record.task, Known{index_of(settled->name)}).first->second;
@@ -45,7 +45,7 @@ class TaskNames {
     const auto found = of_.find(task);
     return found == of_.end() ? std::nullopt : std::optional(found->second.name);
   }
-  /// Visits every task that records mention, in the order of ids.
+  /// Visits every task that events mention, in the order of ids.
   template <class Visit>
   void each(Visit&& visit) const {
     std::vector<TaskId> tasks;

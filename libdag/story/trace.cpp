@@ -65,7 +65,7 @@ class TraceWriter {
   void slice(const JournalEntry& entry, const event::Ran& ran) {
     const JournalEvent& record = entry.record;
     const Track track = JobTimes::lane_of(record.place);
-    // The clock is read again for the record, so what follows may seem to begin before the last one's end: it
+    // The clock is read again for the event, so what follows may seem to begin before the last one's end: it
     // is drawn shorter, and says how long it was.
     const std::int64_t end = entry.unix_ns - known_.began_unix_ns;
     std::int64_t& last_end = ended_[track];

@@ -1,5 +1,5 @@
 #pragma once
-// The file through which a process of a job records its events: a ring of records for each of its lanes, one
+// The file through which a process of a job records its events: a ring of events for each of its lanes, one
 // for the log lines of kernels, and one for all else (libdag/journal/event_ring.hpp). Mapped by the process
 // and by its node; its content outlives both. Decides how the rings lie in the file.
 

@@ -3,10 +3,10 @@
 // are gone. Numbered files of a directory, each in the format of libdag/journal/journal.hpp; a node that
 // starts begins a new one. The oldest go when all are too large.
 //
-// A caller of record() never waits: records lie in memory until a thread of the journal packs and writes
-// them, a few times a second. When that thread does not get on (a full or stuck disk), records beyond
+// A caller of record() never waits: events lie in memory until a thread of the journal packs and writes
+// them, a few times a second. When that thread does not get on (a full or stuck disk), events beyond
 // `waiting_bytes_max` are dropped, and the next block that is written says how many. Nothing is synced: a
-// written record outlives the process, but not a loss of power.
+// written event outlives the process, but not a loss of power.
 //
 // Processes of jobs record their events in rings in files beside the journal (event_rings.hpp), which that
 // thread empties; their printed output comes in, too (printed_output.hpp). Such a file goes with its process.
@@ -45,7 +45,7 @@ class Journal final : public EventSink {
   /// `log` is told, once each time, when the journal cannot write and when it can again.
   Journal(std::string directory, Life self, std::function<void(const std::string& line)> log,
           Files& files = files_of_host(), JournalLimits limits = {});
-  /// All earlier records are written, if the disk takes them.
+  /// All earlier events are written, if the disk takes them.
   ~Journal() override;
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -56,9 +56,9 @@ class Journal final : public EventSink {
   /// For a process that is about to begin, with so many lanes: an open descriptor of a EventRings, which is
   /// not closed by exec, until close_rings(). -1, with a line in the log: there is none.
   int open_rings(Life process, std::size_t lanes, const std::optional<OutputOf>& output = std::nullopt);
-  /// The process has ended: its remaining records are written, and the file goes.
+  /// The process has ended: its remaining events are written, and the file goes.
   void close_rings(Life process);
-  /// Returns when all earlier records were written, or dropped.
+  /// Returns when all earlier events were written, or dropped.
   void flush();
 
  private:
@@ -93,17 +93,17 @@ class Journal final : public EventSink {
 
   // Used by the thread.
   JournalWriter writer_;
-  std::uint64_t in_block_ = 0;                             ///< records in `writer_`
+  std::uint64_t in_block_ = 0;                             ///< events in `writer_`
   std::vector<std::pair<std::string, std::size_t>> kept_;  ///< files and their sizes, the oldest first
   OwnedFile file_;
   std::uint64_t last_number_ = 0;
   bool fails_ = false;
-  std::uint64_t lost_ = 0;         ///< records that could not be written
+  std::uint64_t lost_ = 0;         ///< events that could not be written
   std::vector<std::string> left_;  ///< files of rings that were there at the start
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Writer waiting_;  ///< the size and the bytes of each record
+  Writer waiting_;  ///< the size and the bytes of each event
   Writer one_;
   std::uint64_t dropped_ = 0;
   std::uint64_t flushes_asked_ = 0, flushed_ = 0;

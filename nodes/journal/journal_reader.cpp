@@ -70,7 +70,7 @@ std::uint32_t writer_of(const fs::path& path) {
   return read ? read->head.process.incarnation.value : 0;
 }
 
-/// The wanted records of the part, as a file; empty when there are none. `page` gets the rest.
+/// The wanted events of the part, as a file; empty when there are none. `page` gets the rest.
 std::vector<std::byte> filtered(const FilePart& part, const client::AskJournal& ask, JournalPage& page) {
   JournalWriter writer;
   std::vector<std::byte> blocks;
@@ -180,7 +180,7 @@ void JournalReader::run() {
     const auto [what, answer] = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    // A follower wants the newest records, and asks until there is no more.
+    // A follower wants the newest events, and asks until there is no more.
     const auto now = std::chrono::steady_clock::now();
     if (what.read.file == 0 || (what.logs && now - flushed_at > flush_again)) {
       journal_.flush();

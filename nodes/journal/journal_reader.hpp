@@ -1,5 +1,5 @@
 #pragma once
-// Answers clients that ask for this node's journal: one file at a time, of which only the wanted records are
+// Answers clients that ask for this node's journal: one file at a time, of which only the wanted events are
 // sent. On a thread of its own, since files are read and unpacked.
 
 #include <condition_variable>
@@ -14,7 +14,7 @@
 
 namespace dag {
 
-/// The wanted records: those of the job, or those about jobs as a whole, in the first file behind the last
+/// The wanted events: those of the job, or those about jobs as a whole, in the first file behind the last
 /// read one that has some. Only a limited number of files without any is passed over at a time, so that the
 /// client is not left waiting.
 JournalPage read_journal_page(const std::string& directory, const client::AskJournal& ask);
