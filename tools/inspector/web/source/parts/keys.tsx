@@ -12,7 +12,9 @@ const startOfChordMilliseconds = 1500;
 export function startKeys(): void {
   let chord = 0;
   addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || keysShown.value) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // `keysShown` follows the window only when its close event has come: a key right behind Escape is before that.
+    if (document.querySelector('dialog[open]') !== null) return;
     if (event.target instanceof Element && event.target.closest('input, select, textarea')) return;
     if (event.key === '?') {
       keysShown.value = true;
