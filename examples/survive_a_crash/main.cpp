@@ -1,4 +1,4 @@
-// A task that takes its process down twice, and a job that does not mind.
+// A task that crashes its process twice, and a job that does not mind.
 //
 // A kernel that crashes takes its worker process with it and nothing else: its node starts another one, what
 // the dead one held is made again, and the task gets its next attempt. In a cluster kernels always run in
