@@ -283,7 +283,9 @@ void Driver::on_frame(net::FrameArrived frame) {
   }
   const Life from = envelope.header.from;
   if (setup_.cluster == ClusterId{} || envelope.header.cluster != setup_.cluster || !known_.contains(from)) {
-    return complain("a frame was refused", "its sender " + to_string(from) + " was not welcomed here");
+    if (!is_for_another(envelope.header))
+      complain("a frame was refused", "its sender " + to_string(from) + " was not welcomed here");
+    return;
   }
   if (const auto* caller = std::get_if<net::CallerHandle>(&frame.from);
       caller != nullptr && !dead_.contains(from))
@@ -302,6 +304,12 @@ void Driver::on_frame(net::FrameArrived frame) {
   PartnerNews news;
   partner.on_frame(frame.channel, std::move(envelope), steady_now(), news);
   carry_out(partner, std::move(news));
+}
+
+/// Its sender spoke to the process that listened at this address before, and will hear that this is another one.
+/// Ports are used again, also by processes of other clusters.
+bool Driver::is_for_another(const link::FrameHeader& header) const {
+  return header.to != Life{} && (header.to != setup_.self || header.cluster != setup_.cluster);
 }
 
 /// The connection tells the sender of an unreadable frame: its content may claim anything.

@@ -101,6 +101,7 @@ class Driver {
   Peer& peer_at(const std::string& address);
   void say_hello(Peer& peer);
   void on_frame(net::FrameArrived frame);
+  bool is_for_another(const link::FrameHeader& header) const;
   void on_unreadable(const net::FrameArrived& frame, const Error& why);
   std::optional<Life> speaker_of(const net::FrameArrived& frame) const;
   void on_handshake(const net::FrameArrived& frame, const wire::Envelope& envelope);

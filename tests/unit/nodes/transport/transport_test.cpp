@@ -48,6 +48,10 @@ class Process {
   bool notes(const std::string& text) {
     return waits([&] { return std::count(notes_.begin(), notes_.end(), text) > 0; });
   }
+  std::vector<std::string> log() {
+    const std::lock_guard lock(mutex_);
+    return log_;
+  }
   std::optional<Error> unwelcome() {
     waits([this] { return !unwelcome_.empty(); });
     const std::lock_guard lock(mutex_);
@@ -75,6 +79,9 @@ class Process {
     void refused(Life life) override { disconnected(life); }
     void note(Life, wire::JobNote said) override {
       keep([&] { process_.notes_.push_back(std::move(said.text)); });
+    }
+    void log(std::string_view line) override {
+      keep([&] { process_.log_.emplace_back(line); });
     }
     void broken(Life life, const Error& why) override {
       keep([&] { process_.broken_.emplace_back(life, why); });
@@ -107,6 +114,7 @@ class Process {
   std::vector<std::string> notes_;
   std::vector<std::pair<Life, Error>> broken_;
   std::vector<Error> unwelcome_;
+  std::vector<std::string> log_;
 };
 
 /// A process that says what we want it to, and has been welcomed.
@@ -134,6 +142,9 @@ class Speaker {
     header.cluster = cluster;
     header.from = self_;
     header.to = to_;
+    return frame(header, seq, std::move(operation));
+  }
+  Blob frame(link::FrameHeader header, std::uint64_t seq, wire::Operation operation) const {
     header.seq = seq;
     header.charge_bytes = wire::size_bytes(operation);
     return wire::encode(link::versions_spoken.max, header, {&operation, 1}).value_or_throw();
@@ -262,6 +273,29 @@ TEST_CASE("a peer whose frames are none is given up, a stranger's are nothing to
   const auto broken = one.broken();
   REQUIRE(broken.size() == 1);
   CHECK(broken[0].first == other_life);
+}
+
+TEST_CASE("a frame for who listened here before is nobody's fault, a stranger's frame for us is told") {
+  const Life one_life{ProcessId{1}, {5}}, before{ProcessId{4}, {5}}, stranger{ProcessId{9}, {5}};
+  Process one(one_life);
+  Speaker other({ProcessId{2}, {5}}, one, one_life);
+  const auto says = [&](ClusterId whose, Life from, Life to) {
+    link::FrameHeader header;
+    header.cluster = whose;
+    header.from = from;
+    header.to = to;
+    other.says(net::Channel::control, other.frame(header, 1, wire::JobNote{{}, {}, 0, "", "", "lost"}));
+  };
+  says(cluster, stranger, before);
+  says(ClusterId{8}, stranger, one_life);  // Lives of clusters that began in the same second may be equal.
+  other.says(net::Channel::control, other.note(1, "after"));
+  REQUIRE(one.notes("after"));
+  CHECK(one.log().empty());
+  says(cluster, stranger, one_life);
+  other.says(net::Channel::control, other.note(2, "last"));
+  REQUIRE(one.notes("last"));
+  REQUIRE(one.log().size() == 1);
+  CHECK_THAT(one.log().front(), Catch::Contains("n9.5 was not welcomed here"));
 }
 
 TEST_CASE("what cannot be written is told by who was to say it, and what comes behind it arrives") {
