@@ -108,7 +108,7 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
     LaneReport report;
   };
   std::vector<OpenReport> reports;
-  std::size_t current = 0;         ///< the report that was used last
+  OpenReport* current = nullptr;   ///< the report that was used last, unless one was closed since
   std::int64_t reports_since = 0;  ///< ticks
   bool pressing = false;           ///< somebody waits for the home's reaction to the reports
   /// Unwritten news for other processes, per peer in `known`; and news for other shards of this process.
@@ -139,5 +139,18 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   Instant known_at;
   std::int64_t known_ticks = 0;
 };
+
+/// The open report of this shard, or a new one; stays until the lane sends its reports or opens another one.
+inline LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
+  const bool same = lane.current != nullptr && lane.current->shard.get() == &shard;
+  return same ? lane.current->report : open_report(lane, shard);
+}
+
+/// A lane begins a kernel: the thread that watches it is not to sleep.
+inline void Lanes::kernel_begins(Lane& lane) {
+  lane.turn.begin();
+  // Sequentially consistent for the case that there is no process barrier; a plain load on x86.
+  if (watch_sleeps_.load(std::memory_order_seq_cst)) wake_watch();
+}
 
 }  // namespace dag

@@ -65,19 +65,16 @@ std::optional<Work> Lanes::find_work(Lane& lane) {
   return search(lane);
 }
 
-LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
-  if (lane.current < lane.reports.size() && lane.reports[lane.current].shard.get() == &shard) {
-    return lane.reports[lane.current].report;
+LaneReport& Lanes::open_report(Lane& lane, LaneShard& shard) {
+  auto open = std::find_if(lane.reports.begin(), lane.reports.end(),
+                           [&](const Lane::OpenReport& one) { return one.shard.get() == &shard; });
+  if (open == lane.reports.end()) {
+    if (lane.reports.empty()) lane.reports_since = clock_.now();
+    open = lane.reports.insert(open, {shard.shared_from_this(), {}});
+    open->report.lane = static_cast<std::uint32_t>(lane.index);
   }
-  const auto found = std::find_if(lane.reports.begin(), lane.reports.end(),
-                                  [&](const Lane::OpenReport& open) { return open.shard.get() == &shard; });
-  lane.current = static_cast<std::size_t>(found - lane.reports.begin());
-  if (found != lane.reports.end()) return found->report;
-  if (lane.reports.empty()) lane.reports_since = clock_.now();
-  lane.reports.push_back({shard.shared_from_this(), {}});
-  LaneReport& report = lane.reports.back().report;
-  report.lane = static_cast<std::uint32_t>(lane.index);
-  return report;
+  lane.current = &*open;
+  return open->report;
 }
 
 void Lanes::send_reports(Lane& lane) {
@@ -90,6 +87,7 @@ void Lanes::send_reports(Lane& lane) {
   note_queue();
   lane.reports_since = clock_.now();
   // A lane that is never without work forgets those that are over here.
+  lane.current = nullptr;
   std::erase_if(lane.reports, [&](const Lane::OpenReport& open) {
     return open.shard->retired.load(std::memory_order_relaxed) &&
            !(lane.next_row && lane.next_shard == open.shard.get());
@@ -107,7 +105,7 @@ void Lanes::let_go(Lane& lane) {
   write_edges(lane);
   if (lane.reports.empty()) return;
   send_reports(lane);
-  lane.reports.clear();
+  lane.reports.clear();  // send_reports() has left none in use.
 }
 
 /// Reads the clock once per row: a row that follows another begins when that one ended. So a run seems longer
@@ -202,7 +200,7 @@ std::shared_ptr<const void> Lanes::take_credit(Lane& lane, JobId job, const deta
 }
 
 /// A lane begins a kernel, as soon as no other lane has to be alone. False: the process ends.
-bool Lanes::enter_kernel(Lane& lane) {
+inline bool Lanes::enter_kernel(Lane& lane) {
   for (;;) {
     kernel_begins(lane);
     if (!alone_.wanted()) return true;

@@ -205,6 +205,7 @@ class Lanes final : public LanesPort {
   void record(Lane& lane, Instant at, EventWhat what);
   void record_run(Lane& lane, Instant at, Outcome outcome, Duration ran, const std::optional<Error>& error);
   LaneReport& report_to(Lane& lane, LaneShard& shard);
+  LaneReport& open_report(Lane& lane, LaneShard& shard);
   void send_reports(Lane& lane);
   std::int64_t report_ticks(const Lane& lane) const;
   void let_go(Lane& lane);
@@ -240,6 +241,7 @@ class Lanes final : public LanesPort {
   void watch_stragglers();
   void help_out(Lane& lane, std::uint64_t kernel);
   void kernel_begins(Lane& lane);
+  void wake_watch();
 
   void end_progress(Lane& lane);
   void let_go_of_retired();

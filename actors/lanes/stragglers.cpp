@@ -58,11 +58,7 @@ void Lanes::help_out(Lane& lane, std::uint64_t kernel) {
   if (inside && lane.rows.size() > 0) work_was_added();
 }
 
-/// A lane begins a kernel: the thread that watches it is not to sleep.
-void Lanes::kernel_begins(Lane& lane) {
-  lane.turn.begin();
-  // Sequentially consistent for the case that there is no process barrier; a plain load on x86.
-  if (!watch_sleeps_.load(std::memory_order_seq_cst)) return;
+void Lanes::wake_watch() {
   const std::lock_guard lock(watch_mutex_);
   watch_sleeps_.store(false);
   watch_called_.notify_one();

@@ -4,7 +4,8 @@
 
 namespace dag {
 
-inline thread_local bool runs_kernel = false;
+/// Read and written around each kernel: at a fixed place, so that a shared library finds it without a call.
+[[gnu::tls_model("initial-exec")]] inline thread_local bool runs_kernel = false;
 
 /// Marks its thread as running a kernel, for as long as the object lives.
 class InKernel {

@@ -73,15 +73,12 @@ RowIndex RowTable::find(TaskId id) const {
   return parts_[block.part]->row_of(id.index - block.first.index);
 }
 
-bool RowTable::gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
-                             std::uint32_t& missing_edge) const {
+bool RowTable::gather_arguments(RowIndex row, std::vector<Blob>& blobs,
+                                std::vector<detail::ArgumentView>& views, std::uint32_t& missing_edge) const {
   const Row& wanted = rows_[row];
   const Part& in = *parts_[wanted.part];
   const Fragment& fragment = *in.fragment;
   const std::span<const detail::Argument> arguments = fragment.arguments_of(wanted.task);
-  blobs.clear();
-  views.clear();
-  if (arguments.empty()) return true;
   std::size_t total = 0;
   for (const detail::Argument& argument : arguments) total += argument.count;
   blobs.reserve(total);  // Views point into it: it must not move.

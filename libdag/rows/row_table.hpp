@@ -205,9 +205,15 @@ class RowTable {
   /// The blobs of a row's parameters, `views` pointing into `blobs`. False when one that must be there is not
   /// in this process (its index in the task's in-edges is left in `missing_edge`).
   bool gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
-                     std::uint32_t& missing_edge) const;
+                     std::uint32_t& missing_edge) const {
+    blobs.clear();
+    views.clear();
+    return kind_of(rows_[row]).argument_count == 0 || gather_arguments(row, blobs, views, missing_edge);
+  }
 
  private:
+  bool gather_arguments(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
+                        std::uint32_t& missing_edge) const;
   /// The rows that a lane which ended this one satisfies.
   template <class Visit>
   void each_lane_successor(RowIndex row, Visit&& visit) const {

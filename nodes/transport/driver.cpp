@@ -306,8 +306,8 @@ void Driver::on_frame(net::FrameArrived frame) {
   carry_out(partner, std::move(news));
 }
 
-/// Its sender spoke to the process that listened at this address before, and will hear that this is another one.
-/// Ports are used again, also by processes of other clusters.
+/// Its sender spoke to the process that listened at this address before, and will hear that this is another
+/// one. Ports are used again, also by processes of other clusters.
 bool Driver::is_for_another(const link::FrameHeader& header) const {
   return header.to != Life{} && (header.to != setup_.self || header.cluster != setup_.cluster);
 }
