@@ -120,10 +120,11 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
     lane.pressing = true;
     return;
   }
-  table.prefetch_successors(row.row);
-
   const Row& about = table[row.row];
-  const detail::Fragment& fragment = table.fragment_of(about);
+  const Part& part = table.part(about.part);
+  table.prefetch_successors(row.row, part);
+
+  const detail::Fragment& fragment = *part.fragment;
   const detail::TaskKind& kind = fragment.kind(about.task);
   const detail::Code& code = fragment.codes[kind.code];
   KernelTimes::Entry& expected = lane.times.of(code, unknown_ticks);
@@ -133,7 +134,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
     if (expected.ticks > report_ticks(lane)) send_reports(lane);
   }
   lane.job = shard.job;
-  lane.task = table.id(about);
+  lane.task = part.id(about.task);
   lane.attempt = {shard.epoch, row.attempt};
   lane.task_name = fragment.names[kind.name];
   // A home hands out what failed or was lost: a lane's own rows are at their first try.

@@ -50,7 +50,8 @@ class StableVector {
   };
   static Place place_of(std::uint32_t index) {
     const std::uint32_t shifted = index + first_chunk;
-    const auto chunk = static_cast<std::uint32_t>(std::bit_width(shifted) - std::bit_width(first_chunk));
+    // The compiler does not see that it is never 0, for which it would have to ask.
+    const auto chunk = static_cast<std::uint32_t>(std::bit_width(shifted | 1) - std::bit_width(first_chunk));
     return {chunk, shifted - (first_chunk << chunk)};
   }
 

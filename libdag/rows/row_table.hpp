@@ -59,6 +59,7 @@ class Part {
   const TaskId first_id;  ///< of its task 0; the others follow
   const RowIndex rows_begin, rows_end;
 
+  TaskId id(std::uint32_t task) const { return {first_id.origin, first_id.index + task}; }
   /// no_row where neither the task nor a successor is ours.
   RowIndex row_of(std::uint32_t task) const {
     return program->row_of.empty() ? rows_begin + task : program->row_of[task];
@@ -138,10 +139,7 @@ class RowTable {
   const detail::TaskKind& kind_of(const Row& row) const { return fragment_of(row).kind(row.task); }
   const Policy& policy_of(const Row& row) const { return fragment_of(row).policy(row.task); }
   const std::string& name_of(const Row& row) const { return fragment_of(row).name(row.task); }
-  TaskId id(const Row& row) const {
-    const TaskId first = parts_[row.part]->first_id;
-    return {first.origin, first.index + row.task};
-  }
+  TaskId id(const Row& row) const { return parts_[row.part]->id(row.task); }
   TaskId id(RowIndex row) const { return id(rows_[row]); }
   /// Predicates of a row's conditional out-edges, in their order.
   std::vector<detail::Code> predicates_of(const Row& row) const;
@@ -194,8 +192,7 @@ class RowTable {
     return claimed;
   }
   /// Lets the rows that an end of this one will touch come into the cache meanwhile.
-  void prefetch_successors(RowIndex row) const {
-    const Part& in = *parts_[rows_[row].part];
+  void prefetch_successors(RowIndex row, const Part& in) const {
     const std::span<const Successor> out = in.out_edges(row);
     for (const Successor successor : out.first(std::min<std::size_t>(out.size(), 4))) {
       if (successor.row() != no_row) __builtin_prefetch(&rows_[in.rows_begin + successor.row()], 1);
