@@ -14,7 +14,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   const Program& program = *part.program;
   DAG_CHECK(parents.size() == part_number);
   parents.push_back(parent);
-  notes.resize(table.size());
+  resize();
   const bool submitted = part.first_id.origin == 0;
   std::uint32_t of_rows = flag::presses | flag::elsewhere;
   // A client may ask for outputs that no task reads.
@@ -26,6 +26,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   }
   ledger.add_rows(program.rows);
   if (submitted) keep_unread_calls(part);
+  if (submitted && plan->representation != Representation::supervised) find_rows_by_words();
   if (submitted) consumed_there.resize(program.other_shards.size());
 }
 
@@ -160,7 +161,10 @@ void Home::Impl::note_quick(RowIndex row, Duration ran) {
     });
     if (!ready) continue;
     stack.pop_back();
-    if (is(top, flag::noted) || note_lean(top)) continue;
+    if (is(top, flag::noted)) continue;
+    const Word ended = word(top);
+    const bool first_finish = ended.attempt == 1 && ended.outcome == Outcome::finished;
+    if ((first_finish && notes_by_words() && note_by_word(top)) || note_lean(top)) continue;
     if (sink.wants_runs())
       say(top, [&] { return event::Ended{Outcome::finished, top == row ? ran : Duration{0}, {}}; });
     note(top, true);

@@ -135,14 +135,15 @@ void Home::Impl::cancel_all() {
 }
 
 void Home::Impl::on_lanes(LaneReport&& report) {
-  each_reading_ahead(report.quick, [&](const QuickEnd& quick) {
-    const Word ended = word(quick.row);
-    if (ended.state == RowState::ended && ended.attempt == quick.attempt &&
-        ended.outcome == Outcome::finished && !is(quick.row, flag::noted | flag::vanished)) {
-      if (places.size() > 1 || observed_alone(quick)) observe(quick.row, quick.ran);
-      if (!note_lean(quick.row)) note_quick(quick.row, quick.ran);
+  const bool by_word = notes_by_words();
+  for (const QuickEnd& quick : report.quick) {
+    // Lanes report a row once, so one that no home has touched has ended as the report says.
+    if (!by_word || quick.attempt != 1 || !note_by_word(quick.row)) {
+      note_reported(quick);
+    } else if (places.size() > 1 || observed_alone(quick)) {
+      observe(quick.row, quick.ran);
     }
-  });
+  }
   for (SlowEnd& slow : report.slow) {
     const Word running = word(slow.row);
     if (running.state != RowState::running || running.attempt != slow.attempt) continue;
@@ -166,6 +167,16 @@ void Home::Impl::on_lanes(LaneReport&& report) {
   }
   for (const RowIndex row : report.decide) to_decide.push_back(row);
   for (const RowIndex row : report.missing_inputs) to_decide.push_back(row);
+}
+
+void Home::Impl::note_reported(const QuickEnd& quick) {
+  const Word ended = word(quick.row);
+  if (ended.state != RowState::ended || ended.attempt != quick.attempt ||
+      ended.outcome != Outcome::finished || is(quick.row, flag::noted | flag::vanished)) {
+    return;
+  }
+  if (places.size() > 1 || observed_alone(quick)) observe(quick.row, quick.ran);
+  if (!note_lean(quick.row)) note_quick(quick.row, quick.ran);
 }
 
 void Home::Impl::on_message(Life from, const JobMessage& message) {

@@ -73,8 +73,16 @@ class Home::Impl : public HomeRows {
   void note(RowIndex row, bool by_lane);
   void note_quick(RowIndex row, Duration ran);
   bool note_lean(RowIndex row);
+  void note_reported(const QuickEnd& quick);
   void tell_shard(RowIndex row, std::uint32_t shard);
   void ghost_news(const OutcomeRecord& record, const std::vector<Life>* holders, bool settled);
+
+  // ---- by_words.cpp
+  void find_rows_by_words();
+  bool notes_by_words() const;
+  bool note_by_word(RowIndex row);
+  void write(message::Outcomes& outcomes, RowWord finished);
+  void settle(RowWord finished);
 
   // ---- decide.cpp
   void decide(RowIndex row);
@@ -194,6 +202,7 @@ class Home::Impl : public HomeRows {
   void wake_parked_by(RowIndex row);
   std::optional<Instant> leaves_at() const;
   void flush();
+  void row_settled(RowIndex row);
   void own_settled(RowIndex row);
   void lean_settled(RowIndex row);
   void park(RowIndex row);
@@ -388,6 +397,7 @@ class Home::Impl : public HomeRows {
 
   HomeCounts counts;
   bool over = false;  ///< the job failed or ended: nothing is started any more
+  bool ends_undone = false;  ///< rows of this epoch ended in vain: not every report of a lane counts
   std::vector<HomeEffect> effects;
 };
 

@@ -10,6 +10,7 @@
 
 #include "libdag/base/check.hpp"
 #include "libdag/home/home_state.hpp"
+#include "libdag/home/row_set.hpp"
 #include "libdag/rows/row_table.hpp"
 
 namespace dag {
@@ -20,9 +21,32 @@ struct HomeRows {
   // ---- Words and notes
   Word word(RowIndex row) const { return table.word(row); }
   bool has_ended(RowIndex row) const { return word(row).state == RowState::ended; }
-  bool is(RowIndex row, std::uint32_t flags) const { return (notes[row].flags & flags) != 0; }
-  void set(RowIndex row, std::uint32_t flags) { notes[row].flags = (notes[row].flags | flags) & flag::all; }
-  void unset(RowIndex row, std::uint32_t flags) { notes[row].flags = notes[row].flags & ~flags & flag::all; }
+  bool is(RowIndex row, std::uint32_t flags) const {
+    return (notes[row].flags & flags) != 0 || ((flags & flag::noted) != 0 && noted_rows.has(row)) ||
+           ((flags & flag::sent) != 0 && sent_rows.has(row)) || ((flags & flag::left) != 0 && left_rows.has(row)) ||
+           ((flags & flag::settled) != 0 && settled_rows.has(row));
+  }
+  void set(RowIndex row, std::uint32_t flags) {
+    if ((flags & flag::noted) != 0) noted_rows.add(row);
+    if ((flags & flag::sent) != 0) sent_rows.add(row);
+    if ((flags & flag::left) != 0) left_rows.add(row);
+    if ((flags & flag::settled) != 0) settled_rows.add(row);
+    if ((flags & (flag::known | flag::wanted)) != 0) by_words.remove(row);
+    notes[row].flags = (notes[row].flags | (flags & ~flag::in_sets)) & flag::all;
+  }
+  void unset(RowIndex row, std::uint32_t flags) {
+    if ((flags & flag::noted) != 0) noted_rows.remove(row);
+    if ((flags & flag::sent) != 0) sent_rows.remove(row);
+    if ((flags & flag::left) != 0) left_rows.remove(row);
+    notes[row].flags = notes[row].flags & ~flags & flag::all;
+  }
+  /// Makes room for the rows that the table has.
+  void resize() {
+    notes.resize(table.size());
+    for (RowSet* const set : {&noted_rows, &sent_rows, &left_rows, &settled_rows, &by_words, &returning, &releasing}) {
+      set->resize(table.size());
+    }
+  }
 
   // ---- Facts
   const Fact* fact(RowIndex row) const { return is(row, flag::known) ? &facts.at(row) : nullptr; }
@@ -106,7 +130,13 @@ struct HomeRows {
 
   RowTable& table;
   const Epoch own_epoch;
-  std::vector<Note> notes;  ///< per row
+  std::vector<Note> notes;             ///< per row
+  RowSet noted_rows, sent_rows, left_rows, settled_rows;  ///< the flags of these names
+  /// Lean rows of the graph whose end concerns no other shard, and of which nothing is known or wanted. They
+  /// are told and settled a word at a time (by_words.cpp).
+  RowSet by_words;
+  RowSet returning;  ///< of those that were so at first: their kind returns a value
+  RowSet releasing;  ///< of those that were so at first: a predecessor's kind returns a value
   /// Facts of the rows that have flag::known, and of no others.
   std::unordered_map<RowIndex, Fact> facts;
 };

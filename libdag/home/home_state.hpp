@@ -19,7 +19,10 @@ inline constexpr std::uint32_t uncounted_attempts = Word::attempt_max + 1;
 inline constexpr std::uint32_t uncounted_max = checkpoint_numbers - uncounted_attempts;
 /// Literals of this size and above that a task hands on are sent to the cell only once.
 inline constexpr std::size_t literal_bytes_left_out = 64;
+/// Weight in a cut of a row that is most likely only named.
+inline constexpr std::size_t name_bytes = 32;
 
+/// Some are kept in sets of rows instead of notes (home_rows.hpp); HomeRows::is() knows which.
 namespace flag {
 enum : std::uint32_t {
   noted = 1,   ///< its end was seen and its edges are satisfied
@@ -49,6 +52,7 @@ enum : std::uint32_t {
   grown = 8388608,     ///< its attempt is fixed, and it becomes another task
   lingers = 16777216,  ///< no task will read it; it stays while there is room
   all = (1u << 28) - 1,
+  in_sets = noted | sent | settled | left,
 };
 }  // namespace flag
 

@@ -1,6 +1,7 @@
 #include "libdag/home/ledger.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "libdag/base/planted.hpp"
@@ -17,13 +18,17 @@ constexpr std::size_t cut_rows_max = 64 * 1024;
 constexpr std::size_t needy_step_rows = 32;
 /// Weight of a name.
 constexpr std::size_t need_bytes = 32;
+/// Weight of a word of rows.
+constexpr std::size_t word_bytes = sizeof(message::TaskBits);
 
 }  // namespace
 
 Ledger::Cut& Ledger::open_cut() {
-  if (cuts_.empty() || cuts_.back().bytes >= cut_bytes_max || cuts_.back().entries.size() >= cut_rows_max ||
+  if (cuts_.empty() || cuts_.back().bytes + filling_bytes_ >= cut_bytes_max ||
+      rows_of_last() >= cut_rows_max ||
       cuts_.back().freed.size() + cuts_.back().tried.size() + cuts_.back().started.size() >=
           cut_entries_max) {
+    if (!cuts_.empty()) end_words(cuts_.back());
     cuts_.emplace_back();
   }
   return cuts_.back();
@@ -35,7 +40,27 @@ void Ledger::put(Entry entry, std::size_t weight_bytes, const std::vector<Output
   if (needs != nullptr) name_needs(cut, *needs);
   cut.entries.push_back(entry);
   cut.steps.back().entries = static_cast<std::uint32_t>(cut.entries.size());
+  ++cut.rows;
   cut.bytes += weight_bytes;
+}
+
+/// A word of the step that is being filled gets its first row.
+void Ledger::open_word(std::uint32_t word) {
+  Cut& cut = open_cut();
+  if (cut.steps.empty()) cut.steps.emplace_back();
+  filling_words_.push_back(word);
+  filling_bytes_ += word_bytes;
+}
+
+/// The cut's last step gets the words that were filled.
+void Ledger::end_words(Cut& cut) {
+  if (filling_words_.empty()) return;
+  cut.finished.reserve(cut.finished.size() + filling_words_.size());
+  for (const std::uint32_t word : filling_words_) cut.finished.push_back(filling_.take(word));
+  cut.steps.back().finished = static_cast<std::uint32_t>(cut.finished.size());
+  filling_words_.clear();
+  cut.rows += std::exchange(filling_rows_, 0);
+  cut.bytes += std::exchange(filling_bytes_, 0);
 }
 
 /// Rows without needs must not wait for rows with needs, and rows with needs not for too many; a row's needs
@@ -43,12 +68,13 @@ void Ledger::put(Entry entry, std::size_t weight_bytes, const std::vector<Output
 void Ledger::name_needs(Cut& cut, const std::vector<OutputName>& needs) {
   StepEnd begin;
   if (cut.steps.size() > 1) begin = cut.steps[cut.steps.size() - 2];
-  const StepEnd end = cut.steps.back();
+  StepEnd end = cut.steps.back();
   const bool needy = end.needs_first > begin.needs_first || end.needs > begin.needs;
-  const std::size_t rows = end.entries - begin.entries;
+  const std::size_t rows = end.entries - begin.entries + filling_rows_;
   const std::size_t named_before = cut.needs_first.size() + cut.needs.size();
   if (needy ? rows >= needy_step_rows : rows > 0) {
-    begin = end;
+    end_words(cut);
+    begin = end = cut.steps.back();
     cut.steps.push_back(end);
   }
   for (const OutputName& name : needs) {
@@ -97,7 +123,8 @@ void Ledger::greet() {
 
 std::optional<Instant> Ledger::leaves_at(Instant now, bool urgent) const {
   if (cuts_.empty() || sent_ != settled_) return std::nullopt;
-  const bool last_rows = rows_said_ + cuts_.front().entries.size() >= rows_own_;
+  const std::size_t rows = cuts_.size() == 1 ? rows_of_last() : cuts_.front().rows;
+  const bool last_rows = rows_said_ + rows >= rows_own_;
   if (pressing_ || last_rows || cuts_.size() > 1 || urgent) return now;
   return std::max(now, cut_left_ + interval_);
 }
@@ -106,19 +133,25 @@ Ledger::Leaving Ledger::leave(Instant now) {
   DAG_CHECK(!cuts_.empty() && sent_ == settled_);
   pressing_ = false;
   cut_left_ = now;
+  if (cuts_.size() == 1) end_words(cuts_.front());
   Cut cut = std::move(cuts_.front());
   cuts_.pop_front();
   Leaving leaving;
   leaving.number = ++sent_;
   leaving.first_step = steps_known_ + steps_.size();
-  auto begin = cut.entries.begin();
+  auto entry = cut.entries.begin();
+  auto word = cut.finished.begin();
   for (const StepEnd& end : cut.steps) {
-    const auto step_end = cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries);
-    const auto rows = std::count_if(begin, step_end, [](Entry entry) { return !entry.growth; });
-    leaving.steps.push_back({end.needs_first, end.needs, static_cast<std::uint32_t>(rows)});
-    rows_said_ += static_cast<std::uint64_t>(rows);
-    steps_.emplace_back(begin, step_end);
-    begin = step_end;
+    const auto entries_end = cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries);
+    const auto words_end = cut.finished.begin() + static_cast<std::ptrdiff_t>(end.finished);
+    auto rows = static_cast<std::uint32_t>(
+        std::count_if(entry, entries_end, [](Entry one) { return !one.growth; }));
+    for (auto some = word; some != words_end; ++some) rows += some->count();
+    leaving.steps.push_back({end.needs_first, end.needs, rows});
+    rows_said_ += rows;
+    steps_.push_back({{entry, entries_end}, {word, words_end}});
+    entry = entries_end;
+    word = words_end;
   }
   static_cast<Lists&>(leaving) = std::move(cut);
   return leaving;
@@ -129,24 +162,37 @@ const message::Outcomes* Ledger::unanswered() const {
 }
 
 std::vector<Ledger::Entry> Ledger::withdraw(const std::set<RowIndex>& rows) {
-  const auto uses = [&](const std::vector<Entry>& step) {
-    return std::any_of(step.begin(), step.end(), [&](Entry entry) { return rows.contains(entry.row); });
+  std::vector<Entry> entries;
+  const auto append = [&](const Step& step) {
+    const std::size_t before = entries.size();
+    entries.insert(entries.end(), step.entries.begin(), step.entries.end());
+    for (const RowWord some : step.finished) {
+      some.each([&](RowIndex row) { entries.push_back({row, false}); });
+    }
+    return std::span<const Entry>(entries).subspan(before);
+  };
+  const auto uses = [&](const Step& step) {
+    const std::span<const Entry> those = append(step);
+    const bool found =
+        std::any_of(those.begin(), those.end(), [&](Entry entry) { return rows.contains(entry.row); });
+    entries.clear();
+    return found;
   };
   const auto first = std::find_if(steps_.begin(), steps_.end(), uses);
-  std::vector<Entry> entries;
   for (auto step = first; step != steps_.end(); ++step) {
-    for (const Entry entry : *step) rows_said_ -= entry.growth ? 0 : 1;
-    entries.insert(entries.end(), step->begin(), step->end());
+    for (const Entry entry : append(*step)) rows_said_ -= entry.growth ? 0 : 1;
   }
   const bool had_left = first != steps_.end();
   steps_.erase(first, steps_.end());
+  if (!cuts_.empty()) end_words(cuts_.back());
   for (Cut& cut : cuts_) {
-    entries.insert(entries.end(), cut.entries.begin(), cut.entries.end());
+    append(cut);
     cut.entries.clear();
+    cut.finished.clear();
     cut.steps.clear();
     cut.needs_first.clear();
     cut.needs.clear();
-    cut.bytes = 0;
+    cut.rows = cut.bytes = 0;
   }
   if (had_left) {
     open_cut();  // The cell is to know, also when there is nothing new to say.
@@ -200,14 +246,21 @@ void Ledger::check_invariants() const {
     DAG_CHECK(outcomes > settled_ && outcomes <= sent_ + cuts_.size());
   }
   for (const auto& [from, message] : ahead_) DAG_CHECK(from > position_);
+  DAG_CHECK(!cuts_.empty() || filling_words_.empty());
+  std::size_t filled = 0;
+  for (const std::uint32_t word : filling_words_) filled += RowWord{word, filling_[word]}.count();
+  DAG_CHECK(filled == filling_rows_);
   for (const Cut& cut : cuts_) {
+    std::size_t rows = cut.entries.size();
+    for (const RowWord some : cut.finished) rows += some.count();
+    DAG_CHECK(rows == cut.rows);
     StepEnd last;
     for (const StepEnd& step : cut.steps) {
-      DAG_CHECK(last.entries <= step.entries);
+      DAG_CHECK(last.entries <= step.entries && last.finished <= step.finished);
       DAG_CHECK(last.needs_first <= step.needs_first && last.needs <= step.needs);
       last = step;
     }
-    DAG_CHECK(last.entries == cut.entries.size());
+    DAG_CHECK(last.entries == cut.entries.size() && last.finished == cut.finished.size());
     DAG_CHECK(last.needs_first == cut.needs_first.size() && last.needs == cut.needs.size());
   }
 }

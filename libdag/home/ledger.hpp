@@ -16,6 +16,7 @@
 
 #include "libdag/base/check.hpp"
 #include "libdag/home/planted.hpp"
+#include "libdag/home/row_set.hpp"
 #include "libdag/job/messages.hpp"
 #include "libdag/rows/row_table.hpp"
 
@@ -28,6 +29,11 @@ class Ledger {
     RowIndex row = no_row;
     bool growth = false;
   };
+  /// Rows that are settled together.
+  struct Step {
+    std::vector<Entry> entries;
+    std::vector<RowWord> finished;  ///< rows of put_finished()
+  };
   /// Lists of a cut that the cell gets as they were filled.
   struct Lists {
     std::vector<message::NeededFirst> needs_first;
@@ -38,19 +44,22 @@ class Ledger {
   };
   /// A cut that leaves. Values are added now, because only now is it known which bytes may still be needed.
   struct Leaving : Lists {
-    struct Step {
-      std::uint32_t needs_first = 0, needs = 0;  ///< where its part of those lists ends
+    struct End {
+      std::uint32_t needs_first = 0, needs = 0;  ///< where the step's part of those lists ends
       std::uint32_t rows = 0;                    ///< that ended
     };
     std::uint64_t number = 0;  ///< from 1
     std::uint64_t first_step = 0;
-    std::vector<Step> steps;
+    std::vector<End> steps;
   };
 
   Ledger(Duration interval, PlantedInHome planted) : interval_(interval), planted_(planted) {}
 
   // ---- Rows that the cell has to hear of
-  void add_rows(std::uint32_t count) { rows_own_ += count; }
+  void add_rows(std::uint32_t count) {
+    rows_own_ += count;
+    filling_.resize(static_cast<RowIndex>(rows_own_));
+  }
   void row_vanished() { --rows_own_; }
   /// The record of earlier homes has it.
   void row_recovered() { ++rows_said_; }
@@ -62,6 +71,14 @@ class Ledger {
   /// Takes the entry into the cut that is being filled. `needs`: what the row used of other shards; nullptr
   /// if it has no predecessors there.
   void put(Entry entry, std::size_t weight_bytes, const std::vector<OutputName>* needs);
+  /// The same for a row below rows(), without needs, of which there is nothing to say but that its first
+  /// attempt finished: one bit.
+  void put_finished(RowIndex row, std::size_t weight_bytes) {
+    if (filling_[row / 64] == 0) open_word(row / 64);
+    filling_.add(row);
+    ++filling_rows_;
+    filling_bytes_ += weight_bytes;
+  }
   /// The row is to be tried again: not before the cell knows how often it was, or the home that comes after
   /// this one would begin to count anew.
   void put_tried(RowIndex row, message::Tried tried);
@@ -82,7 +99,7 @@ class Ledger {
   std::optional<Instant> leaves_at(Instant now, bool urgent) const;
   Leaving leave(Instant now);
   /// The entries of a step that has left and is not settled.
-  const std::vector<Entry>& step(std::uint64_t number) const { return steps_.at(number - steps_known_); }
+  const Step& step(std::uint64_t number) const { return steps_.at(number - steps_known_); }
   /// Keeps them where the cell may get another leader.
   void keep(const message::Outcomes& outcomes) { said_last_ = outcomes; }
   /// The last that was kept, if the cell has not answered it.
@@ -96,12 +113,12 @@ class Ledger {
   void add(const message::Settled& message);
   /// The next of the news, in the order of the record. steps_settled() follows.
   std::optional<message::Settled> take_next();
-  /// Calls `settle` with the entries of each step that is settled now.
+  /// Calls `settle` with each step that is settled now.
   template <class Settle>
   void steps_settled(std::uint64_t count, Settle&& settle) {
     DAG_CHECK(count <= steps_known_ + steps_.size());
     while (steps_known_ < count) {
-      const std::vector<Entry> step = std::move(steps_.front());
+      const Step step = std::move(steps_.front());
       steps_.pop_front();
       ++steps_known_;  // Before `settle`, which frees values later than all steps that have left.
       settle(step);
@@ -121,15 +138,17 @@ class Ledger {
  private:
   /// Where a step's part of its cut's lists ends.
   struct StepEnd {
-    std::uint32_t entries = 0, needs_first = 0, needs = 0;
+    std::uint32_t entries = 0, finished = 0, needs_first = 0, needs = 0;
   };
-  struct Cut : Lists {
-    std::vector<Entry> entries;
+  struct Cut : Step, Lists {
     std::vector<StepEnd> steps;
-    std::size_t bytes = 0;
+    std::size_t rows = 0, bytes = 0;
   };
   Cut& open_cut();
-  static void name_needs(Cut& cut, const std::vector<OutputName>& needs);
+  void open_word(std::uint32_t word);
+  void end_words(Cut& cut);
+  std::size_t rows_of_last() const { return cuts_.back().rows + filling_rows_; }
+  void name_needs(Cut& cut, const std::vector<OutputName>& needs);
   void await_settling(RowIndex row);
   void free_settled();
 
@@ -138,7 +157,12 @@ class Ledger {
   std::uint64_t rows_own_ = 0;
   std::uint64_t rows_said_ = 0;           ///< in cuts that left
   std::deque<Cut> cuts_;                  ///< that have not left; the last one is being filled
-  std::deque<std::vector<Entry>> steps_;  ///< that left and are not settled, from number steps_known_ on
+  /// Rows of put_finished() in the step that is being filled, the words that have some, and their number and
+  /// weight: a row is added to what lies in the cache, and the cut gets them when the step is over.
+  RowSet filling_;
+  std::vector<std::uint32_t> filling_words_;
+  std::size_t filling_rows_ = 0, filling_bytes_ = 0;
+  std::deque<Step> steps_;  ///< that left and are not settled, from number steps_known_ on
   std::uint64_t steps_known_ = 0;
   /// With the number of steps to be settled before the cell hears so. Steps that are withdrawn count on, so a
   /// number may be smaller than one before it, and is late then.

@@ -19,8 +19,8 @@ using detail::EdgeKind;
 
 namespace {
 
-/// Weight of a record beside its content, and of a row that is most likely only named.
-constexpr std::size_t record_bytes = 128, name_bytes = 32;
+/// Weight of a record beside its content.
+constexpr std::size_t record_bytes = 128;
 
 }  // namespace
 
@@ -250,10 +250,14 @@ void Home::Impl::flush() {
   outcomes.number = cut.number;
   outcomes.first_step = cut.first_step;
   for (std::size_t i = 0; i < cut.steps.size(); ++i) {
-    for (const Ledger::Entry entry : ledger.step(cut.first_step + i)) set(entry.row, flag::left);
+    const Ledger::Step& step = ledger.step(cut.first_step + i);
+    for (const Ledger::Entry entry : step.entries) set(entry.row, flag::left);
+    for (const RowWord finished : step.finished) left_rows.add(finished);
   }
   for (std::size_t i = 0; i < cut.steps.size(); ++i) {
-    each_reading_ahead(ledger.step(cut.first_step + i), [&](Ledger::Entry entry) { write(outcomes, entry); });
+    const Ledger::Step& step = ledger.step(cut.first_step + i);
+    for (const RowWord finished : step.finished) write(outcomes, finished);
+    each_reading_ahead(step.entries, [&](Ledger::Entry entry) { write(outcomes, entry); });
     const auto size = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
     outcomes.steps.push_back({size(outcomes.first_try), size(outcomes.plain), size(outcomes.records),
                               cut.steps[i].needs_first, cut.steps[i].needs, cut.steps[i].rows});
@@ -296,24 +300,27 @@ void Home::Impl::on(Life, const message::Settled& message) {
   ledger.add(message);
   while (const auto next = ledger.take_next()) {
     ahead.recorded(ledger.settled());
-    ledger.steps_settled(next->steps, [this](const std::vector<Ledger::Entry>& step) {
-      each_reading_ahead(step, [this](Ledger::Entry entry) {
-        if ((notes[entry.row].flags & (flag::lean | flag::known)) == flag::lean) {
-          lean_settled(entry.row);
-        } else {
-          own_settled(entry.row);
-        }
-      });
+    ledger.steps_settled(next->steps, [this](const Ledger::Step& step) {
+      for (const RowWord finished : step.finished) settle(finished);
+      each_reading_ahead(step.entries, [this](Ledger::Entry entry) { row_settled(entry.row); });
     });
     for (const RowIndex row : ledger.take_settled()) to_decide.push_back(row);
     for (const OutcomeRecord& record : next->predecessors) ghost_news(record, nullptr, true);
   }
 }
 
+void Home::Impl::row_settled(RowIndex row) {
+  if ((notes[row].flags & (flag::lean | flag::known)) == flag::lean) {
+    lean_settled(row);
+  } else {
+    own_settled(row);
+  }
+}
+
 /// Nothing waits for the row, so it only lets go of its inputs, and of its output if no task reads
 /// it.
 void Home::Impl::lean_settled(RowIndex row) {
-  DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
+  DAG_CHECK(is(row, flag::sent) && !is(row, flag::settled));
   set(row, flag::settled);
   ++counts.settled;
   release_inputs(row);
@@ -339,7 +346,7 @@ void Home::Impl::own_settled(RowIndex row) {
     if (!is_call(row)) release_inputs(row);
     return;
   }
-  DAG_CHECK((notes[row].flags & (flag::sent | flag::settled)) == flag::sent);
+  DAG_CHECK(is(row, flag::sent) && !is(row, flag::settled));
   set(row, flag::settled);
   ++counts.settled;
   if (known != facts.end()) wake_children(known->second);

@@ -118,6 +118,7 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
   if (!is_planted(options.planted, PlantedInHome::told_twice_by_lanes)) table[row].told_by_home = true;
   table[row].told = false;
   if (is(row, flag::noted)) --counts.ended;
+  ends_undone = true;
   const auto known = facts.find(row);
   if (known != facts.end() && known->second.owner != no_row) consumer_done(known->second.owner);
   if (is(row, flag::grown) && !keep_attempt)

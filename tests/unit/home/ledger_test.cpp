@@ -29,8 +29,9 @@ struct Told : Ledger {
     std::vector<RowIndex> rows;
     add(message);
     while (const auto next = take_next()) {
-      steps_settled(next->steps, [&](const std::vector<Entry>& step) {
-        for (const Entry entry : step) rows.push_back(entry.row);
+      steps_settled(next->steps, [&](const Step& step) {
+        for (const Entry entry : step.entries) rows.push_back(entry.row);
+        for (const RowWord some : step.finished) some.each([&](RowIndex row) { rows.push_back(row); });
       });
       settled = take_settled();
     }
@@ -89,7 +90,7 @@ TEST_CASE("rows without needs do not wait for rows with needs, and those not for
   CHECK(left.steps[1].rows == 32);
   CHECK(left.needs == std::vector{second_try(102)});
   CHECK(left.steps[2].rows == 6);
-  CHECK(ledger.step(left.first_step)[0].row == 1);
+  CHECK(ledger.step(left.first_step).entries[0].row == 1);
 }
 
 TEST_CASE("what rests on withdrawn rows is taken back with all that was told after it") {
@@ -167,4 +168,47 @@ TEST_CASE("a new leader hears again the last that was not answered") {
   CHECK(ledger.unanswered()->number == 1);
   ledger.hear(settled(0, 1, 1, 1));
   CHECK(ledger.unanswered() == nullptr);
+}
+
+TEST_CASE("rows that only finished are told and settled as words, each with its step") {
+  Told ledger;
+  const auto finished = [&](RowIndex row) { ledger.put_finished(row, 0); };
+  finished(65);
+  finished(3);
+  finished(64);
+  CHECK(ledger.leaves_at(at(10ms), false) == at(50ms));
+  ledger.needy(2, {first_try(100)});
+  finished(66);  // It may rest on the row before it, so it is settled with that one, and not before.
+  ledger.check_invariants();
+  const Ledger::Leaving left = ledger.leave(at(1s));
+  REQUIRE(left.steps.size() == 2);
+  CHECK(left.steps[0].rows == 3);
+  CHECK(left.steps[1].rows == 2);
+  CHECK(ledger.step(0).finished == std::vector<RowWord>{{1, 3}, {0, 8}});
+  CHECK(ledger.step(1).finished == std::vector<RowWord>{{1, 4}});
+  CHECK(ledger.rows_open() == 995);
+  finished(67);  // Of a word that has left.
+  CHECK(ledger.hear(settled(0, 1, 1, 1)) == std::vector<RowIndex>{64, 65, 3});
+  std::vector<RowIndex> back;
+  for (const Ledger::Entry entry : ledger.withdraw({66})) back.push_back(entry.row);
+  CHECK(back == std::vector<RowIndex>{2, 66, 67});
+  ledger.check_invariants();
+  CHECK(ledger.rows_open() == 997);
+}
+
+TEST_CASE("the last rows leave at once, and so does a cut that is full") {
+  Ledger small(50ms, PlantedInHome::nothing);
+  small.add_rows(200'000);
+  for (RowIndex row = 0; row < 65536; ++row) small.put_finished(row, 0);
+  CHECK(small.leaves_at(at(1ms), false) == at(50ms));
+  small.put_finished(65536, 0);
+  CHECK(small.leaves_at(at(1ms), false) == at(1ms));
+  CHECK(small.leave(at(1ms)).steps.at(0).rows == 65536);
+  small.check_invariants();
+  Ledger last(50ms, PlantedInHome::nothing);
+  last.add_rows(2);
+  last.put_finished(0, 0);
+  CHECK(last.leaves_at(at(1ms), false) == at(50ms));
+  last.put_finished(1, 0);
+  CHECK(last.leaves_at(at(1ms), false) == at(1ms));
 }

@@ -1,0 +1,89 @@
+// The many rows of which there is little to say: told to the cell and settled a word of 64 at a time, instead
+// of one after the other. Such a row is lean, in no contact with other shards, and finished by its first
+// attempt on a lane here (HomeRows::by_words). Any fact or wish about it makes it a row like others at once,
+// also when it has been told already: each stage handles those rows of a word by themselves.
+//
+// What is skipped. A value goes when its readers have settled. Where the kind returns none there is nothing to
+// go, so readers of such rows are not counted down, and these rows never count as let go.
+
+#include <algorithm>
+
+#include "libdag/home/home_impl.hpp"
+
+namespace dag {
+
+void Home::Impl::find_rows_by_words() {
+  const Part& part = table.part(0);
+  const Program& program = *part.program;
+  DAG_CHECK(part.rows_begin == 0);
+  constexpr unsigned looked_at = row_flag::lean | row_flag::elsewhere | row_flag::presses | row_flag::awaited;
+  bool all_alike = true;
+  for (RowIndex row = 0; row < program.rows; ++row) {
+    const bool alike = (program.flags[row] & looked_at) == row_flag::lean;
+    all_alike = all_alike && alike;
+    if (alike) by_words.add(row);
+  }
+  const std::vector<detail::TaskKind>& kinds = part.fragment->kinds;
+  if (all_alike && std::none_of(kinds.begin(), kinds.end(), [](const auto& kind) { return kind.returns; })) return;
+  const auto may_leave_a_value = [&](RowIndex row) {
+    return (program.flags[row] & row_flag::lean) == 0 || table.kind_of(table[row]).returns;
+  };
+  for (RowIndex row = 0; row < program.rows; ++row) {
+    if (!by_words.has(row)) continue;
+    if (may_leave_a_value(row)) returning.add(row);
+    for (const detail::EdgeEnd end : part.in_edges(row)) {
+      if (may_leave_a_value(end.task())) releasing.add(row);
+    }
+  }
+}
+
+/// False: each end has to be looked at by itself.
+bool Home::Impl::notes_by_words() const {
+  return !ends_undone && parked_rows == 0 && askers.empty() && !sink.wants_runs();
+}
+
+/// The row has finished by its first attempt on a lane. If all that it rests on was sent, it may be sent, too.
+/// False: there is more to it.
+bool Home::Impl::note_by_word(RowIndex row) {
+  if (!by_words.has(row) || noted_rows.has(row)) return false;
+  // A value that may be read elsewhere is told with the row, as long as somebody may read it.
+  const bool returns = returning.has(row);
+  if (returns && options.several_processes) return false;
+  for (const detail::EdgeEnd end : table.part(0).in_edges(row)) {
+    if (!sent_rows.has(end.task())) return false;
+  }
+  ++counts.ended;
+  noted_rows.add(row);
+  sent_rows.add(row);
+  ledger.put_finished(row, returns ? name_bytes : 0);
+  return true;
+}
+
+void Home::Impl::write(message::Outcomes& outcomes, RowWord finished) {
+  const RowWord named{finished.word, finished.bits & by_words[finished.word] &
+                                         ~(options.several_processes ? returning[finished.word] : 0)};
+  if (named.bits != 0 && table.part(0).program->task_of.empty()) {
+    outcomes.first_try.push_back({{0, named.first()}, named.bits});
+  } else {
+    named.each([&](RowIndex row) { write_plain(outcomes, row); });
+  }
+  RowWord{finished.word, finished.bits & ~named.bits}.each(
+      [&](RowIndex row) { write(outcomes, Ledger::Entry{row, false}); });
+}
+
+void Home::Impl::settle(RowWord finished) {
+  const std::uint64_t alike = finished.bits & by_words[finished.word];
+  RowWord{finished.word, finished.bits & ~alike}.each([this](RowIndex row) { row_settled(row); });
+  settled_rows.add({finished.word, alike});
+  counts.settled += RowWord{finished.word, alike}.count();
+  // With spawned tasks a row may stand for the output of another, whatever its own kind returns.
+  const bool quiet = table.part_count() == 1;
+  const std::uint64_t release =
+      quiet ? alike & (releasing[finished.word] | returning[finished.word]) : alike;
+  RowWord{finished.word, release}.each([this](RowIndex row) {
+    release_inputs(row);
+    maybe_let_go(row);
+  });
+}
+
+}  // namespace dag
