@@ -74,6 +74,7 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
       memory_([this](JobId job, Error why) {
         caf::anon_send(node_, mail::StopJob{job, std::move(why)});
       }) {
+  warn_of_slow_barriers(*logger_);
   NodeSetup setup{self_, {self_}, {}};
   setup.released_bytes_max = room_for_released();
   Ports ports;
@@ -133,11 +134,16 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
   if (Status possible = admit(*graph, nodes); !possible) return possible;
   auto plan = std::make_shared<JobPlan>();
   plan->job = {next_job_.fetch_add(1)};
-  if (Status room = memory_.enter(plan->job, *graph); !room) return room;
   plan->name = state->name;
   plan->shards = place_ ? place_->size : 1;
-  plan->shard_of = partition(*graph, plan->shards);
-  if (plan->shards == 1 && !graph->program.kept()) graph->program.keep(make_program(*graph));
+  if (Status room = memory_.enter(plan->job, *graph); !room) return room;
+  try {
+    plan->shard_of = partition(*graph, plan->shards);
+    if (plan->shards == 1 && !graph->program.kept()) graph->program.keep(make_program(*graph));
+  } catch (const std::bad_alloc&) {
+    memory_.leave(plan->job);
+    throw;
+  }
   plan->graph = std::move(graph);
   plan->representation = supervise_all_ ? Representation::supervised : Representation::as_needed;
   plan->seed = plan->job.value;

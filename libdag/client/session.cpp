@@ -142,7 +142,7 @@ Session::~Session() {
   }
 }
 
-Job Session::submit(const Graph& graph) {
+Job Session::submit(const Graph& graph) try {
   detail::say_submitted();
   const std::shared_ptr<const detail::Fragment> fragment = graph.builder().seal();
   detail::end_if_dry_run(*fragment, graph.name(), [&] { return client_->possible(fragment); });
@@ -161,6 +161,9 @@ Job Session::submit(const Graph& graph) {
   std::erase_if(jobs_, [](const auto& job) { return job.expired(); });
   jobs_.push_back(state);
   return Job(std::move(state));
+} catch (const std::bad_alloc&) {
+  throw Failure({ErrorCode::memory_exhausted, "there is no memory left for the graph '" + graph.name() + "'",
+                 "release jobs that are over, or raise the limit, and submit it again"});
 }
 
 Job Session::attach(std::string_view job) {

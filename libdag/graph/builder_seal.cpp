@@ -2,6 +2,7 @@
 // tasks, and kinds and policies that are not in use are left out.
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "libdag/base/large_pages.hpp"
@@ -12,13 +13,14 @@
 namespace dag::detail {
 namespace {
 
-/// Puts each behind the other in-edges of its task, in the order of adding.
+/// Puts each behind the other in-edges of its task, in the order of adding. Takes all memory first.
 void add_late(Fragment& fragment, std::vector<LateEdge>& late) {
   std::stable_sort(late.begin(), late.end(),
                    [](const LateEdge& a, const LateEdge& b) { return a.edge.successor < b.edge.successor; });
   std::vector<EdgeEnd> edges;
   std::vector<Condition> conditions;
   edges.reserve(fragment.edges.size() + late.size());
+  conditions.reserve(fragment.conditions.size() + late.size());
   auto next_late = late.begin();
   auto next_condition = fragment.conditions.begin();
   std::uint32_t next = 0;
@@ -43,16 +45,17 @@ void add_late(Fragment& fragment, std::vector<LateEdge>& late) {
 }
 
 /// Keeps of `values` what `each(visit)` calls `visit(index)` for, in the order in which it comes first, and
-/// changes the indices.
+/// changes the indices. Takes all memory first.
 template <class Value, class Each>
 void keep_used(std::vector<Value>& values, Each&& each) {
   std::vector<std::uint32_t> renumbered(values.size(), none);
   std::vector<Value> used;
+  used.reserve(values.size());
   each([&](std::uint32_t& index) {
     std::uint32_t& number = renumbered[index];
     if (number == none) {
       number = size32(used.size());
-      used.push_back(values[index]);
+      used.push_back(std::move(values[index]));
     }
     index = number;
   });
@@ -76,6 +79,7 @@ void Builder::go_on() {
   index_->kinds.restart(draft_.kinds);
 }
 
+/// Each step either has its memory or changes nothing: a graph that cannot be sealed now can be sealed later.
 const std::shared_ptr<const Fragment>& Builder::seal() const {
   if (sealed_) return sealed_;
   close_last();
@@ -95,14 +99,22 @@ const std::shared_ptr<const Fragment>& Builder::seal() const {
       for (TaskKind& kind : draft_.kinds) visit(kind.policy);
     });
   }
+  const std::shared_ptr<Fragment> made(new Fragment, KeepsWarm{});
+  draft_.first_edge.reserve(draft_.first_edge.size() + 1);
+  draft_.first_literal.reserve(draft_.first_literal.size() + 1);
   draft_.first_edge.push_back(size32(draft_.edges.size()));
   if (!draft_.first_literal.empty()) draft_.first_literal.push_back(size32(draft_.task_literals.size()));
-  sealed_ = std::shared_ptr<const Fragment>(new Fragment(std::move(draft_)), KeepsWarm{});
-  draft_ = {};
-  if (has_staged(*sealed_)) {
-    as_added_ = std::exchange(sealed_, nullptr);
-    sealed_ = std::make_shared<const Fragment>(with_publishers(*as_added_));
+  *made = std::exchange(draft_, {});
+  if (!has_staged(*made)) return sealed_ = made;
+  try {
+    sealed_ = std::make_shared<const Fragment>(with_publishers(*made));
+  } catch (const std::bad_alloc&) {
+    draft_ = std::move(*made);
+    draft_.first_edge.pop_back();
+    if (!draft_.first_literal.empty()) draft_.first_literal.pop_back();
+    throw;
   }
+  as_added_ = made;
   return sealed_;
 }
 

@@ -3,8 +3,8 @@
 // attempt on a lane here (HomeRows::by_words). Any fact or wish about it makes it a row like others at once,
 // also when it has been told already: each stage handles those rows of a word by themselves.
 //
-// What is skipped. A value goes when its readers have settled. Where the kind returns none there is nothing to
-// go, so readers of such rows are not counted down, and these rows never count as let go.
+// What is skipped. A value goes when its readers have settled. Where the kind returns none there is nothing
+// to go, so readers of such rows are not counted down, and these rows never count as let go.
 
 #include <algorithm>
 
@@ -24,7 +24,8 @@ void Home::Impl::find_rows_by_words() {
     if (alike) by_words.add(row);
   }
   const std::vector<detail::TaskKind>& kinds = part.fragment->kinds;
-  if (all_alike && std::none_of(kinds.begin(), kinds.end(), [](const auto& kind) { return kind.returns; })) return;
+  if (all_alike && std::none_of(kinds.begin(), kinds.end(), [](const auto& kind) { return kind.returns; }))
+    return;
   const auto may_leave_a_value = [&](RowIndex row) {
     return (program.flags[row] & row_flag::lean) == 0 || table.kind_of(table[row]).returns;
   };
@@ -42,8 +43,8 @@ bool Home::Impl::notes_by_words() const {
   return !ends_undone && parked_rows == 0 && askers.empty() && !sink.wants_runs();
 }
 
-/// The row has finished by its first attempt on a lane. If all that it rests on was sent, it may be sent, too.
-/// False: there is more to it.
+/// The row has finished by its first attempt on a lane. If all that it rests on was sent, it may be sent,
+/// too. False: there is more to it.
 bool Home::Impl::note_by_word(RowIndex row) {
   if (!by_words.has(row) || noted_rows.has(row)) return false;
   // A value that may be read elsewhere is told with the row, as long as somebody may read it.
@@ -67,8 +68,9 @@ void Home::Impl::write(message::Outcomes& outcomes, RowWord finished) {
   } else {
     named.each([&](RowIndex row) { write_plain(outcomes, row); });
   }
-  RowWord{finished.word, finished.bits & ~named.bits}.each(
-      [&](RowIndex row) { write(outcomes, Ledger::Entry{row, false}); });
+  RowWord{finished.word, finished.bits & ~named.bits}.each([&](RowIndex row) {
+    write(outcomes, Ledger::Entry{row, false});
+  });
 }
 
 void Home::Impl::settle(RowWord finished) {
@@ -78,8 +80,7 @@ void Home::Impl::settle(RowWord finished) {
   counts.settled += RowWord{finished.word, alike}.count();
   // With spawned tasks a row may stand for the output of another, whatever its own kind returns.
   const bool quiet = table.part_count() == 1;
-  const std::uint64_t release =
-      quiet ? alike & (releasing[finished.word] | returning[finished.word]) : alike;
+  const std::uint64_t release = quiet ? alike & (releasing[finished.word] | returning[finished.word]) : alike;
   RowWord{finished.word, release}.each([this](RowIndex row) {
     release_inputs(row);
     maybe_let_go(row);

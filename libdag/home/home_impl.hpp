@@ -396,7 +396,7 @@ class Home::Impl : public HomeRows {
   bool careful = false;
 
   HomeCounts counts;
-  bool over = false;  ///< the job failed or ended: nothing is started any more
+  bool over = false;         ///< the job failed or ended: nothing is started any more
   bool ends_undone = false;  ///< rows of this epoch ended in vain: not every report of a lane counts
   std::vector<HomeEffect> effects;
 };

@@ -23,7 +23,8 @@ struct HomeRows {
   bool has_ended(RowIndex row) const { return word(row).state == RowState::ended; }
   bool is(RowIndex row, std::uint32_t flags) const {
     return (notes[row].flags & flags) != 0 || ((flags & flag::noted) != 0 && noted_rows.has(row)) ||
-           ((flags & flag::sent) != 0 && sent_rows.has(row)) || ((flags & flag::left) != 0 && left_rows.has(row)) ||
+           ((flags & flag::sent) != 0 && sent_rows.has(row)) ||
+           ((flags & flag::left) != 0 && left_rows.has(row)) ||
            ((flags & flag::settled) != 0 && settled_rows.has(row));
   }
   void set(RowIndex row, std::uint32_t flags) {
@@ -43,7 +44,8 @@ struct HomeRows {
   /// Makes room for the rows that the table has.
   void resize() {
     notes.resize(table.size());
-    for (RowSet* const set : {&noted_rows, &sent_rows, &left_rows, &settled_rows, &by_words, &returning, &releasing}) {
+    for (RowSet* const set :
+         {&noted_rows, &sent_rows, &left_rows, &settled_rows, &by_words, &returning, &releasing}) {
       set->resize(table.size());
     }
   }
@@ -130,7 +132,7 @@ struct HomeRows {
 
   RowTable& table;
   const Epoch own_epoch;
-  std::vector<Note> notes;             ///< per row
+  std::vector<Note> notes;                                ///< per row
   RowSet noted_rows, sent_rows, left_rows, settled_rows;  ///< the flags of these names
   /// Lean rows of the graph whose end concerns no other shard, and of which nothing is known or wanted. They
   /// are told and settled a word at a time (by_words.cpp).

@@ -144,8 +144,8 @@ Ledger::Leaving Ledger::leave(Instant now) {
   for (const StepEnd& end : cut.steps) {
     const auto entries_end = cut.entries.begin() + static_cast<std::ptrdiff_t>(end.entries);
     const auto words_end = cut.finished.begin() + static_cast<std::ptrdiff_t>(end.finished);
-    auto rows = static_cast<std::uint32_t>(
-        std::count_if(entry, entries_end, [](Entry one) { return !one.growth; }));
+    auto rows =
+        static_cast<std::uint32_t>(std::count_if(entry, entries_end, [](Entry one) { return !one.growth; }));
     for (auto some = word; some != words_end; ++some) rows += some->count();
     leaving.steps.push_back({end.needs_first, end.needs, rows});
     rows_said_ += rows;

@@ -155,8 +155,8 @@ class Ledger {
   const Duration interval_;
   const PlantedInHome planted_;
   std::uint64_t rows_own_ = 0;
-  std::uint64_t rows_said_ = 0;           ///< in cuts that left
-  std::deque<Cut> cuts_;                  ///< that have not left; the last one is being filled
+  std::uint64_t rows_said_ = 0;  ///< in cuts that left
+  std::deque<Cut> cuts_;         ///< that have not left; the last one is being filled
   /// Rows of put_finished() in the step that is being filled, the words that have some, and their number and
   /// weight: a row is added to what lies in the cache, and the cut gets them when the step is over.
   RowSet filling_;

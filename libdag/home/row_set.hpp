@@ -1,6 +1,6 @@
 #pragma once
-// Sets of a home's rows as bits. 64 rows are one word, so that a home can handle rows of which there is little
-// to say a word at a time.
+// Sets of a home's rows as bits. 64 rows are one word, so that a home can handle rows of which there is
+// little to say a word at a time.
 
 #include <bit>
 #include <cstdint>

@@ -12,6 +12,7 @@
 
 #include "actors/exceptions.hpp"
 #include "actors/ports.hpp"
+#include "libdag/base/process_barrier.hpp"
 #include "libdag/outputs/arena.hpp"
 #include "nodes/machine/cores.hpp"
 
@@ -48,6 +49,11 @@ std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, Tr
   if (opened) return std::move(opened).value();
   end_actors(actors);
   throw Failure(opened.error());
+}
+
+void warn_of_slow_barriers(spdlog::logger& log) {
+  if (process_barrier_allowed) return;
+  log.warn("the kernel refuses membarrier(2), as some containers do: each task costs some 20 ns more");
 }
 
 std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log) {

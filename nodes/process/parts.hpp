@@ -43,6 +43,10 @@ void end_actors(const std::vector<caf::actor>& actors);
 std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, TransportSetup setup,
                                        std::unique_ptr<TransportEvents> events);
 
+/// A line in the log where the kernel refuses membarrier(2): lanes need full barriers then, and tasks take
+/// longer.
+void warn_of_slow_barriers(spdlog::logger& log);
+
 /// The bell on which the lanes of a process with peers sleep. Null, with a line in the log: it could not be
 /// made, and the process speaks with all peers through the transport.
 std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log);

@@ -71,6 +71,7 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat, RunningPage&
       has_failed_(eventfd(0, EFD_CLOEXEC)),
       system_(config_),
       lanes_(lanes_options(), lane_events()) {
+  warn_of_slow_barriers(*logger_);
   Ports ports;
   ports.now = steady_now;
   ports.log = [this](std::string_view line) { logger_->error("{}", line); };

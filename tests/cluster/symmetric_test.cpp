@@ -270,6 +270,22 @@ TEST_CASE("processes that do not find each other say whom they waited for") {
   CHECK_THAT(zero.err(), Catch::Contains("1 of 3 processes are here after 30 s; missing: process 1, 2"));
 }
 
+// ---- The kernel refuses
+
+TEST_CASE("where the kernel refuses barriers, processes say so at the start and get the same result") {
+  const int forms = GENERATE(1, 2);
+  std::vector<std::string> words{bin("cluster_forbids")};
+  if (forms == 2) words.insert(words.end(), {bin("dag"), "run", "-n", "2"});
+  words.push_back(bin("hello"));
+  Process run(words);
+  const int status = run.ends();
+  if (status == 77) return WARN("skipped: seccomp is not allowed here");
+  INFO(run.err());
+  CHECK(status == 0);
+  CHECK(run.out() == "5\n");
+  CHECK_THAT(run.err(), Catch::Contains("the kernel refuses membarrier(2)"));
+}
+
 // ---- Memory
 
 TEST_CASE("a job that the memory limit has no room for is refused, and says which limit") {
@@ -281,6 +297,18 @@ TEST_CASE("a job that the memory limit has no room for is refused, and says whic
   CHECK_THAT(run.err(), Catch::Contains("memory_exhausted (505): the job needs at least") &&
                             Catch::Contains("ulimit -v") && Catch::Contains("hint:"));
   CHECK(run.out() == "7\n");  // A job that there is room for runs after that.
+}
+
+TEST_CASE("a graph for which memory was too small runs when there is more") {
+#ifdef __SANITIZE_ADDRESS__
+  WARN("skipped: sanitizers end a process that gets no memory");
+#else
+  Process run({bin("cluster_narrow"), "200000", "4"});
+  INFO(run.err());
+  CHECK(run.ends() == 0);
+  CHECK_THAT(run.out(), Catch::StartsWith("refused ") && Catch::EndsWith("times, then 200000\n"));
+  CHECK_FALSE(run.out() == "refused 0 times, then 200000\n");
+#endif
 }
 
 TEST_CASE("jobs that fit into memory one after the other wait for each other") {

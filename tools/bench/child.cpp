@@ -51,22 +51,44 @@ std::vector<char*> environment_without_dag() {
   return kept;
 }
 
-/// In our process group: an interrupt of us interrupts it too.
-pid_t spawn(const std::vector<std::string>& words, const Pipe& out, const Pipe& err) {
+pid_t spawn(const std::vector<std::string>& words, const posix_spawn_file_actions_t& files,
+            const posix_spawnattr_t* attributes) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::vector<char*> environment = environment_without_dag();
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out.write, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.write, STDERR_FILENO);
   pid_t child = 0;
   const int failed =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
+      posix_spawnp(&child, arguments[0], &files, attributes, arguments.data(), environment.data());
   if (failed != 0) throw std::runtime_error("cannot start " + words[0] + ": " + std::strerror(failed));
+  return child;
+}
+
+/// In our process group: an interrupt of us interrupts it too.
+pid_t spawn(const std::vector<std::string>& words, const Pipe& out, const Pipe& err) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, out.write, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, err.write, STDERR_FILENO);
+  const pid_t child = spawn(words, files, nullptr);
+  posix_spawn_file_actions_destroy(&files);
+  return child;
+}
+
+/// Beyond the reach of an interrupt of us.
+pid_t spawn_apart(const std::vector<std::string>& words, const Pipe& in) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, in.read, STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t group;
+  posix_spawnattr_init(&group);
+  posix_spawnattr_setflags(&group, POSIX_SPAWN_SETPGROUP);
+  const pid_t child = spawn(words, files, &group);
+  posix_spawnattr_destroy(&group);
+  posix_spawn_file_actions_destroy(&files);
   return child;
 }
 
@@ -114,6 +136,20 @@ Ended run_child(const std::vector<std::string>& words, std::chrono::seconds limi
   }
   ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ended;
+}
+
+Afterwards::Afterwards(std::string script, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"/bin/sh", "-c", "read -r nothing; " + std::move(script), "sh"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  Pipe pipe;
+  shell_ = spawn_apart(words, pipe);
+  alive_ = std::exchange(pipe.write, -1);
+}
+
+Afterwards::~Afterwards() {
+  close(alive_);
+  while (waitpid(shell_, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace dag::bench

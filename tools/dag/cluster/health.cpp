@@ -118,6 +118,10 @@ std::vector<Finding> findings(const MachineFacts& machine) {
         {Health::bad, "shared memory", "not available: memfd_create is refused",
          "large outputs and messages between processes of one host need it: a sandbox may forbid it"});
   }
+  if (!machine.barriers) {
+    all.push_back({Health::doubtful, "barriers", "membarrier(2) is refused: each task costs some 20 ns more",
+                   "a container's seccomp profile may forbid it: allow this system call"});
+  }
   all.push_back({Health::good, "descendants",
                  machine.control_groups
                      ? "end with their process, by a control group of its own (cgroup.kill)"

@@ -20,6 +20,7 @@ struct MachineFacts {
   std::uint64_t files_hard_max = 0;                   ///< up to which a process may raise files_max by itself
   std::vector<NodeLimits::Processes> processes = {};  ///< limits of processes and threads
   bool shared_memory = true;                          ///< processes can share memory
+  bool barriers = true;                               ///< a process may use membarrier(2)
   bool control_groups = true;                         ///< each started process has a control group of its own
   /// The directory for a node's data; nothing: none was named.
   struct Disk {

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,6 +108,7 @@ MachineFacts look_at_machine(const std::string& data) {
   const int shared = memfd_create("dag-doctor", MFD_CLOEXEC);
   machine.shared_memory = shared >= 0;
   if (shared >= 0) close(shared);
+  machine.barriers = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
   machine.control_groups = warden::has_control_groups();
   if (!data.empty()) machine.disk = look_at_disk(data);
   return machine;

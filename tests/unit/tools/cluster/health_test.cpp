@@ -87,6 +87,11 @@ TEST_CASE("what is wrong with a machine is named, with what to do about it") {
     machine.shared_memory = false;
     about = "shared memory";
   }
+  SECTION("no barriers") {
+    machine.barriers = false;
+    about = "barriers";
+    health = Health::doubtful;
+  }
   SECTION("a disk that is none") {
     machine.disk->in_memory = true;
     about = "disk";
