@@ -184,7 +184,7 @@ void Home::Impl::take_back(RowIndex row, const EventWhat& why) {
                  Error{ErrorCode::task_failed, describe(row) + " was lost with its process too often"});
   }
   if (is(row, flag::member) && std::holds_alternative<event::Lost>(why))
-    member_down(row, Exit::lost, std::nullopt);
+    groups.went_down(row, Exit::lost, std::nullopt);
   to_decide.push_back(row);
 }
 
@@ -301,7 +301,7 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
     const Next taken = table.apply(row, TakenBack{word_attempt});
     if (taken.what != Do::decide) return;
     if (again_after->pause > Duration{0}) pauses.schedule(row, now + again_after->pause);
-    if (is(row, flag::member)) member_down(row, Exit::failed, why);
+    if (is(row, flag::member)) groups.went_down(row, Exit::failed, why);
     to_decide.push_back(row);
     return put_tried(row);
   }

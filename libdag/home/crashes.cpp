@@ -118,7 +118,7 @@ void Home::Impl::on_crashes(const message::JobState* before) {
                  crashed_too_often(row) ? std::nullopt : std::optional(Duration{0}));
     if (is(row, flag::member)) {
       for (std::uint32_t n = known == nullptr ? 0 : known->times; n < crashed.times; ++n)
-        member_down(row, Exit::failed, Error{ErrorCode::process_crashed, crashed.what});
+        groups.went_down(row, Exit::failed, Error{ErrorCode::process_crashed, crashed.what});
     }
     // By an attempt that had been taken back, say, and the next one was let run before that was known.
     const bool under_way = word(row).state != RowState::waiting && word(row).state != RowState::held;

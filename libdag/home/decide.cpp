@@ -207,7 +207,7 @@ bool Home::Impl::is_true(HeldFor why, RowIndex row) const {
     case HeldFor::save_settled:
       return borders.awaits(row);
     case HeldFor::group:
-      return is(row, flag::member) && group_of(row).machine.held_back(child_of(group_of(row), row));
+      return is(row, flag::member) && groups.holds_back(row);
     case HeldFor::settled_inputs:
       return !inputs_settled(row);
     case HeldFor::actors_turn:

@@ -37,7 +37,8 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       ledger(given.cut_interval, given.planted),
       calls(*this, *plan->graph, plan->shards > 1, given.planted),
       borders(*this, calls, outputs, state, options, plan->inline_bytes_max),
-      objects(*this, calls, borders, state, *placement, options) {
+      objects(*this, calls, borders, state, *placement, options),
+      groups(*this) {
   DAG_CHECK(options.shard < plan->shards && plan->shard_of.size() == plan->graph->size());
   DAG_CHECK(options.epoch.count < epochs_max);
 }
@@ -198,10 +199,8 @@ void Home::Impl::on_time() {
 /// that happens once, or by an attempt that ended.
 void Home::Impl::finish_event() {
   for (;;) {
-    if (!members_down.empty()) {
-      GroupMemberDown down = std::move(members_down.front());
-      members_down.pop_front();
-      tell_group(std::move(down));
+    if (groups.has_news()) {
+      carry_out(groups.take_news(now));
     } else if (!to_decide.empty()) {
       const RowIndex row = to_decide.front();
       to_decide.pop_front();

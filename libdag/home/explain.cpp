@@ -127,7 +127,7 @@ std::string Home::Impl::why_held(RowIndex row) const {
     case HeldFor::save_settled:
       return "waits until the save before it is settled and has its copies";
     case HeldFor::group:
-      return "waits for another member of its group '" + group_of(row).name + "', which is retried";
+      return "waits for another member of its group '" + groups.name_of(row) + "', which is retried";
     case HeldFor::settled_inputs:
       return which_settled(row);
     case HeldFor::actors_turn:
@@ -139,7 +139,7 @@ std::string Home::Impl::why_held(RowIndex row) const {
 /// Rows wait for settled inputs for different reasons.
 std::string Home::Impl::which_settled(RowIndex row) const {
   if (is(row, flag::member))
-    return "is in the group '" + group_of(row).name + "': waits until its inputs are settled";
+    return "is in the group '" + groups.name_of(row) + "': waits until its inputs are settled";
   if (table.policy_of(table[row]).effects == Effects::pure) return "waits until its parent is settled";
   return "has effects: waits until its inputs are settled";
 }

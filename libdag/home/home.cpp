@@ -165,6 +165,7 @@ void Home::check_invariants() const {
   impl_->borders.check_invariants();
   impl_->checkpoints.check_invariants();
   impl_->objects.check_invariants();
+  impl_->groups.check_invariants();
   impl_->check_held_rows();
 }
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }

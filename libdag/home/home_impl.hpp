@@ -26,6 +26,7 @@
 #include "libdag/home/starts.hpp"
 #include "libdag/home/staying_outputs.hpp"
 #include "libdag/home/stopped_attempts.hpp"
+#include "libdag/home/task_groups.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
 #include "libdag/supervision/retry.hpp"
 #include "libdag/supervision/timer_wheel.hpp"
@@ -256,16 +257,11 @@ class Home::Impl : public HomeRows {
 
   // ---- groups.cpp
   void add_groups();
-  TaskGroup& group_of(RowIndex member);
-  const TaskGroup& group_of(RowIndex member) const;
-  ChildId child_of(const TaskGroup& group, RowIndex member) const;
-  Retry retry_of(RowIndex row) const;
   bool waits_for_group(RowIndex member);
-  void member_down(RowIndex member, Exit why, std::optional<Error> error);
   void member_ended(RowIndex member);
-  void tell_group(GroupMemberDown down);
+  void carry_out(const TaskGroups::Consequences& what);
   void stop_member(RowIndex member, const std::string& why);
-  void look_again_at(const TaskGroup& group);
+  void look_again_at(std::span<const RowIndex> members);
   void overtake(const OutputName& attempt);
   void count_groups_again();
 
@@ -384,8 +380,7 @@ class Home::Impl : public HomeRows {
   ActorObjects objects;
 
   // Groups of tasks.
-  std::vector<TaskGroup> task_groups;  ///< as in the graph; groups of other shards have no members
-  std::deque<GroupMemberDown> members_down;
+  TaskGroups groups;
 
   // Recounting.
   std::optional<Recount> recount;  ///< only while it waits for reports

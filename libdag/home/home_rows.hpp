@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libdag/base/check.hpp"
+#include "libdag/base/limits.hpp"
 #include "libdag/home/home_state.hpp"
 #include "libdag/home/row_set.hpp"
 #include "libdag/rows/row_table.hpp"
@@ -83,6 +84,12 @@ struct HomeRows {
   bool is_save(RowIndex row) const { return table.kind_of(table[row]).call == detail::CallKind::save; }
   bool is_exclusive(RowIndex row) const { return table.policy_of(table[row]).effects == Effects::exclusive; }
   bool varies(RowIndex row) const { return table.policy_of(table[row]).varying; }
+  /// How often it may be tried. A member of a group that says nothing of it leaves that to its group.
+  Retry retry_of(RowIndex row) const {
+    Retry retry = table.policy_of(table[row]).retry;
+    if (is(row, flag::member) && retry.attempts == 1) retry.attempts = limits::attempts_max;
+    return retry;
+  }
   /// Shards, except this one, where a row of ours has successors.
   std::span<const ShardIndex> foreign_shards(RowIndex row) const { return table.other_shards(row); }
   std::string describe(RowIndex row) const {

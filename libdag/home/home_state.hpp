@@ -1,5 +1,5 @@
 #pragma once
-// Facts that a home remembers of rows, attempts and groups, and the limits that it keeps. Plain values.
+// Facts that a home remembers of rows and attempts, and the limits that it keeps. Plain values.
 
 #include <optional>
 #include <set>
@@ -8,7 +8,6 @@
 
 #include "libdag/base/spawned.hpp"
 #include "libdag/home/home.hpp"
-#include "libdag/supervision/group_machine.hpp"
 
 namespace dag {
 
@@ -123,20 +122,6 @@ struct FewPlaces {
   std::vector<Life> lives;
   Life here;
   std::string barred;
-};
-
-/// A group of tasks of the graph.
-struct TaskGroup {
-  std::string name;
-  std::vector<RowIndex> members;  ///< in the order of adding: ChildId is the place
-  GroupMachine machine;
-};
-/// News for a member's group, delivered at the end of the event.
-struct GroupMemberDown {
-  RowIndex row = no_row;
-  Exit why = Exit::failed;
-  std::optional<Error> error;
-  bool for_good = false;  ///< the member has failed, and is not tried again
 };
 
 /// Rows to undo: their end does not count, or they would not exist.

@@ -32,6 +32,7 @@ class GroupMachine {
   bool held_back(ChildId child) const;
   /// True: the strategy restarts `child` when `fallen` fails; true also for `fallen` itself.
   bool restarts_with(ChildId fallen, ChildId child) const;
+  bool is_down(ChildId child) const { return down_.contains(child); }
   bool gave_up() const { return gave_up_; }
   const GroupSpec& spec() const { return spec_; }
 
