@@ -1,4 +1,4 @@
-// Handing attempts out, taking them back, trying again.
+// Handing attempts out, and their ends.
 
 #include <algorithm>
 
@@ -17,16 +17,9 @@ bool Home::Impl::bare(RowIndex row) const {
       policy.needs != Needs{})
     return false;
   // The kernel is told how often it was tried, and one that may take its process down runs alone.
-  if (tries.contains(row) || is_dangerous(row)) return false;
+  if (retries.any(row) || crashes.is_dangerous(row)) return false;
   const Fact* known = fact(row);
   return known == nullptr || known->inherited.empty();
-}
-
-/// Error of a row that had all attempts that its word can count in one epoch.
-Error Home::Impl::no_more_attempts(RowIndex row) const {
-  return {ErrorCode::task_failed,
-          describe(row) + " began " + std::to_string(Word::attempt_max) + " times, the limit",
-          "look at `dag history` for what takes its attempts back"};
 }
 
 /// A row that nobody has is to run there.
@@ -78,8 +71,7 @@ void Home::Impl::dispatch(RowIndex row, Life to, AttemptId id, bool repeats, Att
   attempt.job = plan->job;
   attempt.task = table.id(row);
   attempt.id = id;
-  const auto tried = tries.find(row);
-  attempt.attempt_number = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row) + 1;
+  attempt.attempt_number = retries.charged(row) + 1;
   attempt.name = fragment.names[kind.name];
   attempt.code = fragment.codes[kind.code];
   attempt.returns = kind.returns;
@@ -88,7 +80,7 @@ void Home::Impl::dispatch(RowIndex row, Life to, AttemptId id, bool repeats, Att
   attempt.may_overlap = policy.effects == Effects::pure;
   attempt.last_try = attempt.attempt_number >= retry_of(row).attempts;
   attempt.stages = policy.effects == Effects::staged;
-  attempt.alone = runs_alone(row);
+  attempt.alone = crashes.runs_alone(row);
   attempt.call = kind.call;
   attempt.actor = kind.actor;
   attempt.generation = generation;
@@ -170,24 +162,6 @@ void Home::Impl::stop_dispatched(RowIndex row, const OutAttempt& out) {
   }
 }
 
-/// The attempt will not end, because it was lost or returned: the row is held again.
-void Home::Impl::take_back(RowIndex row, const EventWhat& why) {
-  const auto out = dispatched.find(row);
-  DAG_CHECK(out != dispatched.end());
-  say(table.id(row), out->second.id, [&] { return why; });
-  table.apply(row, TakenBack{out->second.word_attempt});
-  dispatched.erase(out);
-  starts.taken_back(row, std::holds_alternative<event::Lost>(why));
-  Tries& tried = tries[row];
-  if (std::holds_alternative<GiveUp>(next_retry(retry_of(row), tried, Exit::lost, random))) {
-    return close(row, Outcome::failed,
-                 Error{ErrorCode::task_failed, describe(row) + " was lost with its process too often"});
-  }
-  if (is(row, flag::member) && std::holds_alternative<event::Lost>(why))
-    groups.went_down(row, Exit::lost, std::nullopt);
-  to_decide.push_back(row);
-}
-
 /// The end of an attempt that was dispatched, from wherever it ran.
 void Home::Impl::attempt_ended(Life from, OutcomeRecord record, Duration ran) {
   const RowIndex row = table.find(record.task);
@@ -266,55 +240,6 @@ void Home::Impl::row_attempt_ended(RowIndex row, OutcomeRecord& record, Life fro
   DAG_CHECK(ended.what == Do::tell);
   say(row, [&] { return event::Ended{Outcome::finished, ran, {}}; });
   note(row, false);
-}
-
-/// Without a next attempt the task fails, and those who follow the job hear of that anyway.
-void Home::Impl::tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number,
-                              const std::string& what, std::optional<Duration> again_after) {
-  std::string text = "attempt " + std::to_string(number);
-  text += kind == Troubled::Kind::crash     ? " crashed its process: "
-          : kind == Troubled::Kind::timeout ? " is too late: "
-                                            : " failed: ";
-  text += what;
-  if (again_after) {
-    text += "; attempt " + std::to_string(number + 1) + " follows";
-    if (*again_after > Duration{0}) text += " in " + text_of(*again_after);
-  }
-  effects.emplace_back(Troubled{kind, table.id(row), table.name_of(table[row]), number, std::move(text)});
-}
-
-void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why) {
-  // Nobody knows how far it came: the state is that of the last call that returned, made again.
-  if (is_call(row)) call_lost(row, "a call of it failed");
-  Tries tried = tries[row];
-  tried.failed += crashes(row);
-  const NextTry next = next_retry(retry_of(row), tried, Exit::failed, random);
-  ++tries[row].failed;
-  const auto* again_after = std::get_if<RetryAfter>(&next);
-  const bool late = why.code == ErrorCode::timed_out;
-  if (again_after != nullptr || late)
-    tell_trouble(row, late ? Troubled::Kind::timeout : Troubled::Kind::retry, tried.failed, why.what,
-                 again_after == nullptr ? std::nullopt : std::optional(again_after->pause));
-  if (again_after != nullptr) {
-    say(table.id(row), id, [&] { return event::Retried{again_after->pause, true}; });
-    failed_with[row] = why;
-    const Next taken = table.apply(row, TakenBack{word_attempt});
-    if (taken.what != Do::decide) return;
-    if (again_after->pause > Duration{0}) pauses.schedule(row, now + again_after->pause);
-    if (is(row, flag::member)) groups.went_down(row, Exit::failed, why);
-    to_decide.push_back(row);
-    return put_tried(row);
-  }
-  Error error{why.code,
-              describe(row) + " failed" +
-                  (tried.failed > 1 ? " " + std::to_string(tried.failed) + " times: " : ": ") + why.what,
-              why.hint, why.cause};
-  if (error.code != ErrorCode::timed_out) error.code = ErrorCode::task_failed;
-  Fact& known = fact_of(row);
-  known.attempt = id;
-  known.error = std::move(error);
-  known.has_output = false;
-  if (table.apply(row, AttemptEnded{word_attempt, Outcome::failed}).what == Do::tell) note(row, false);
 }
 
 void Home::Impl::on(Life from, const message::Ended& ended) { attempt_ended(from, ended.record, ended.ran); }

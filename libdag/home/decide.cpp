@@ -29,7 +29,7 @@ void Home::Impl::decide(RowIndex row) {
   if (state.cancelled) {
     return close(row, Outcome::cancelled, Error{ErrorCode::task_cancelled, "the job was cancelled"});
   }
-  if (pauses.contains(row)) return hold(row, HeldFor::pause);
+  if (retries.is_pausing(row)) return hold(row, HeldFor::pause);
   if (ledger.awaits_settling(row)) {
     if (!is_held_for(row, HeldFor::start_settled)) hold(row, HeldFor::failure_settled);
     return;
@@ -77,8 +77,8 @@ void Home::Impl::start_unless_held(RowIndex row) {
   if (waits_for_stopped(row)) return hold(row, HeldFor::stopped_attempt);
   if (waits_for_credit(row)) return hold(row, HeldFor::credit);
   if (word(row).attempt == Word::attempt_max) return close(row, Outcome::failed, no_more_attempts(row));
-  if (crashed_too_often(row)) return close(row, Outcome::failed, crash_error(row));
-  if (would_take_the_last_one(row)) return close(row, Outcome::failed, danger_error(row));
+  if (retries.crashed_too_often(row)) return close(row, Outcome::failed, crashes.too_often_error(row));
+  if (crashes.would_take_the_last_one(row)) return close(row, Outcome::failed, crashes.last_one_error(row));
   if (is_call(row) && borders.holds(row)) {
     borders.await(row);
     return hold(row, HeldFor::save_settled);
@@ -94,7 +94,7 @@ void Home::Impl::start_unless_held(RowIndex row) {
 /// True if the row may start as far as its inputs, or its spawning, must be settled before.
 bool Home::Impl::inputs_settled(RowIndex row) const {
   const bool inputs_too = table.policy_of(table[row]).starts_from_settled();
-  if (!inputs_too && !careful) return true;
+  if (!inputs_too && !crashes.lost_a_spawned_one()) return true;
   const RowIndex parent = parents[table[row].part];
   bool settled = parent == no_row || is(parent, flag::grown_settled | flag::settled);
   if (!inputs_too) return settled;
@@ -192,7 +192,7 @@ bool Home::Impl::is_true(HeldFor why, RowIndex row) const {
     case HeldFor::nothing:
       return true;  // A lane has satisfied its last edge, and has not reported it.
     case HeldFor::pause:
-      return pauses.contains(row);
+      return retries.is_pausing(row);
     case HeldFor::failure_settled:
     case HeldFor::start_settled:
       return ledger.awaits_settling(row);

@@ -78,7 +78,7 @@ void Home::Impl::close(RowIndex row, Outcome outcome, std::optional<Error> error
     dispatched.erase(out);
     if (is_call(row)) call_lost(row, "a call was stopped");
   }
-  pauses.cancel(row);
+  retries.end_pause(row);
   if (table.apply(row, Closed{outcome}).what != Do::tell) return;
   set(row, flags);
   Fact& known = fact_of(row);

@@ -30,8 +30,9 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       outputs(*this, state, given.self),
       digests(*this),
       staying(given.released_bytes_max.value_or(0)),
+      crashes(*this, state, places, *plan),
+      retries(*this, crashes, plan->quarantine),
       checkpoints(*this, outputs, state, options),
-      pauses(Instant{}),
       starts(given.lanes),
       ahead(given.spawn_credit),
       ledger(given.cut_interval, given.planted),
@@ -187,7 +188,7 @@ void Home::Impl::on_message(Life from, const JobMessage& message) {
 }
 
 void Home::Impl::on_time() {
-  for (const RowIndex row : pauses.advance(now)) to_decide.push_back(row);
+  for (const RowIndex row : retries.take_due(now)) to_decide.push_back(row);
   for (const RowIndex row : stopped_attempts.take_due(now)) to_decide.push_back(row);
   for (const RowIndex row : staying.take_due(now)) {
     if (is(row, flag::let_go)) drop_bytes(row);

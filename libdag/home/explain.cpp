@@ -81,7 +81,8 @@ std::string Home::Impl::why(RowIndex row) const {
     case RowState::lent:
       if (const auto out = dispatched.find(row); out != dispatched.end()) {
         const std::string at = "dispatched to " + to_string(out->second.runner.process);
-        return runs_alone(row) ? at + ", to run with nothing beside it: " + why_alone(row) : at;
+        return crashes.runs_alone(row) ? at + ", to run with nothing beside it: " + crashes.why_alone(row)
+                                       : at;
       }
       return "becomes a task that it spawned";
     case RowState::ended:
@@ -153,8 +154,7 @@ std::string Home::Impl::why_not_called(RowIndex row) const {
 /// True: the task failed, or a try of it did.
 bool Home::Impl::went_wrong(RowIndex row) const {
   if (word(row).state == RowState::ended && word(row).outcome == Outcome::failed) return true;
-  const auto tried = tries.find(row);
-  return (tried != tries.end() && tried->second.failed > 0) || crashes(row) > 0;
+  return retries.charged(row) > 0;
 }
 
 TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant at) const {
@@ -168,19 +168,18 @@ TaskExplained Home::Impl::explained(RowIndex row, bool with_candidates, Instant 
   one.outcome = word.state == RowState::ended ? word.outcome : Outcome::none;
   one.attempt = word.attempt == 0 && word.state != RowState::ended ? AttemptId{} : attempt_of(row);
   one.why = why(row);
-  if (const auto due = pauses.due_at(row); due && is_held_for(row, HeldFor::pause))
+  if (const auto due = retries.pause_over_at(row); due && is_held_for(row, HeldFor::pause))
     one.why += ", in " + text_of(std::max(*due - at, Duration{0}));
   one.why += where_called(row);
   if (one.why.size() > why_bytes_max) one.why.resize(why_bytes_max);
-  const auto tried = tries.find(row);
-  one.failures = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
+  one.failures = retries.charged(row);
   one.usual = placement->estimate(one.name, policy);
   one.needs = needs_of(policy.needs);
   one.priority = policy.priority;
   if (word.state == RowState::ended) {
     if (const Fact* known = fact(row)) one.error = known->error;
-  } else if (const auto failed = failed_with.find(row); failed != failed_with.end()) {
-    one.error = failed->second;
+  } else if (const Error* failed = retries.newest_failure(row)) {
+    one.error = *failed;
   } else if (const message::Crashed* crashed = crashes_of(state, one.task)) {
     one.error = Error{ErrorCode::process_crashed, "crashed its process: " + crashed->what};
   }

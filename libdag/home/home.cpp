@@ -100,7 +100,7 @@ void Home::on_time(Instant now) {
 }
 std::optional<Instant> Home::wake_at() const {
   if (impl_->over) return std::nullopt;
-  std::optional<Instant> at = impl_->pauses.wake_at();
+  std::optional<Instant> at = impl_->retries.wake_at();
   const auto or_at = [&](std::optional<Instant> other) {
     if (other && (!at || *other < *at)) at = other;
   };
@@ -152,6 +152,7 @@ void Home::vouch(message::Report& report) const {
 }
 void Home::check_invariants() const {
   impl_->critical_path.check_invariants();
+  impl_->retries.check_invariants();
   impl_->starts.check_invariants();
   impl_->stopped_attempts.check_invariants();
   impl_->ledger.check_invariants();

@@ -15,6 +15,7 @@
 #include "libdag/home/askers.hpp"
 #include "libdag/home/borders.hpp"
 #include "libdag/home/checkpoints.hpp"
+#include "libdag/home/crashes.hpp"
 #include "libdag/home/critical_path.hpp"
 #include "libdag/home/digests.hpp"
 #include "libdag/home/earlier_attempts.hpp"
@@ -22,14 +23,13 @@
 #include "libdag/home/ledger.hpp"
 #include "libdag/home/outputs.hpp"
 #include "libdag/home/recount.hpp"
+#include "libdag/home/retries.hpp"
 #include "libdag/home/spawned_ahead.hpp"
 #include "libdag/home/starts.hpp"
 #include "libdag/home/staying_outputs.hpp"
 #include "libdag/home/stopped_attempts.hpp"
 #include "libdag/home/task_groups.hpp"
 #include "libdag/supervision/checkpoint_interval.hpp"
-#include "libdag/supervision/retry.hpp"
-#include "libdag/supervision/timer_wheel.hpp"
 
 namespace dag {
 
@@ -120,11 +120,16 @@ class Home::Impl : public HomeRows {
   /// `known_run` is empty if the run time was lost.
   void row_attempt_ended(RowIndex row, OutcomeRecord& record, Life from, std::uint32_t word_attempt,
                          std::optional<Duration> known_run);
-  void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
-  void take_back(RowIndex row, const EventWhat& why);
   void stop_dispatched(RowIndex row, const OutAttempt& out);
   bool bare(RowIndex row) const;
+
+  // ---- retrying.cpp
+  void attempt_failed(RowIndex row, std::uint32_t word_attempt, AttemptId id, const Error& why);
+  void take_back(RowIndex row, const EventWhat& why);
+  void on_crashes(const message::JobState* before);
   Error no_more_attempts(RowIndex row) const;
+  void tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number, const std::string& what,
+                    std::optional<Duration> again_after);
 
   // ---- lending.cpp
   std::size_t lend(std::span<const RowIndex> rows, Life thief, std::uint32_t slots);
@@ -132,19 +137,6 @@ class Home::Impl : public HomeRows {
   bool may_lend(const OutputName& attempt) const;
   std::size_t lend_attempts(std::span<const OutputName> attempts, Life thief);
   bool lend_again(RowIndex row, Life from, Life thief);
-
-  // ---- crashes.cpp
-  std::uint32_t crashes(RowIndex row) const;
-  bool crashed_too_often(RowIndex row) const;
-  bool is_dangerous(RowIndex row) const;
-  bool keeps_away_from_the_record(RowIndex row) const;
-  bool would_take_the_last_one(RowIndex row) const;
-  Error danger_error(RowIndex row) const;
-  void on_crashes(const message::JobState* before);
-  std::uint32_t suspicions(RowIndex row) const;
-  bool runs_alone(RowIndex row) const;
-  std::string why_alone(RowIndex row) const;
-  Error crash_error(RowIndex row) const;
 
   // ---- placing.cpp
   std::vector<RowIndex> input_rows(RowIndex row) const;
@@ -317,8 +309,6 @@ class Home::Impl : public HomeRows {
   TaskExplained explained(RowIndex row, bool with_candidates, Instant at) const;
   bool went_wrong(RowIndex row) const;
   void explain_lanes(ProcessExplained& to) const;
-  void tell_trouble(RowIndex row, Troubled::Kind kind, std::uint32_t number, const std::string& what,
-                    std::optional<Duration> again_after);
 
   HomeOptions options;
   std::shared_ptr<const JobPlan> plan;
@@ -338,14 +328,13 @@ class Home::Impl : public HomeRows {
   Askers askers;
 
   // Attempts.
-  std::unordered_map<RowIndex, Tries> tries;
-  std::unordered_map<RowIndex, Error> failed_with;  ///< the newest failure of a try, for people
+  Crashes crashes;
+  Retries retries;
   std::map<RowIndex, OutAttempt> dispatched;
   StoppedAttempts stopped_attempts;
   std::map<RowIndex, Again> again;
   Checkpoints checkpoints;
   Losses losses;
-  TimerWheel<RowIndex> pauses;  ///< rows that wait for their next try
   Starts starts;
 
   // Spawned tasks.
@@ -385,10 +374,6 @@ class Home::Impl : public HomeRows {
   // Recounting.
   std::optional<Recount> recount;  ///< only while it waits for reports
   EarlierAttempts earlier;
-  /// A spawned task took its process down, and its spawning is lost. Spawned anew it would have another id
-  /// and be charged for the first time, again and again. So spawned tasks wait until their spawning is
-  /// settled.
-  bool careful = false;
 
   HomeCounts counts;
   bool over = false;         ///< the job failed or ended: nothing is started any more

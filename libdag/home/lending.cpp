@@ -63,7 +63,7 @@ bool Home::Impl::lend_again(RowIndex row, Life from, Life thief) {
   dispatched.erase(out);
   const bool goes = runs(thief) && !placement->keeps(inputs_to_place(row), thief, options.self);
   Life to = goes ? thief : options.self;
-  if (keeps_away_from_the_record(row)) to = place(row).at;
+  if (crashes.keeps_away_from_the_record(row)) to = place(row).at;
   const AttemptId id = issue(row, to);
   say(table.id(row), id, [&] { return event::Stolen{{from.process, std::nullopt}}; });
   dispatch(row, to, id, false, {}, nullptr);

@@ -124,8 +124,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Ledger::Entry entry) {
   if (!growth && named_only(row)) return write_plain(outcomes, row);
   OutcomeRecord record = record_of(row, true);
   if (!growth && record.outcome != Outcome::finished) {
-    const auto tried = tries.find(row);
-    record.tries = (tried == tries.end() ? 0 : tried->second.failed) + crashes(row);
+    record.tries = retries.charged(row);
     record.tolerated = record.outcome == Outcome::failed && tolerates_failure(row);
   }
   const Fact* known = fact(row);
@@ -143,7 +142,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Ledger::Entry entry) {
   outcomes.records.push_back(std::move(record));
 }
 
-void Home::Impl::put_tried(RowIndex row) { ledger.put_tried(row, {table.id(row), tries.at(row).failed}); }
+void Home::Impl::put_tried(RowIndex row) { ledger.put_tried(row, {table.id(row), retries.failed(row)}); }
 
 void Home::Impl::put_started(RowIndex row) {
   starts.begin(row);

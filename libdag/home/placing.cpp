@@ -52,7 +52,7 @@ std::optional<FewPlaces> Home::Impl::narrowed(RowIndex row) const {
     if (!place || !alive(*place)) return std::nullopt;
     return FewPlaces{{*place}, *place, "its job actor is at " + to_string(place->process)};
   }
-  if (!keeps_away_from_the_record(row)) return std::nullopt;
+  if (!crashes.keeps_away_from_the_record(row)) return std::nullopt;
   FewPlaces few{places, options.self, "may take the process down, and the job's record is there"};
   std::erase(few.lives, state.cell);
   if (!runs(few.here) || few.here == state.cell) few.here = few.lives.front();

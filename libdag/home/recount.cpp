@@ -129,7 +129,7 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     const RowIndex row = table.find(tried.task);
     // An unknown row was spawned by an attempt that does not count.
     if (row == no_row || is_planted(options.planted, PlantedInHome::tries_forgotten)) continue;
-    tries[row].failed = tried.failed;
+    retries.recorded(row, tried.failed);
     table.apply(row, Watched{});  // Not for a lane alone: its kernel is told which try it is.
   }
   for (const TaskId task : assign.started) {

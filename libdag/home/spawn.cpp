@@ -61,7 +61,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   for (RowIndex child = first; child < end; ++child) {
     say(child, [&] { return event::Spawned{table.id(row), record.attempt}; });
     if (is_call(child)) add_call(child, behind);
-    if (careful) table.apply(child, Watched{});
+    if (crashes.lost_a_spawned_one()) table.apply(child, Watched{});
   }
   // A recount first ends the rows that are settled.
   if (state.cancelled && !recounting()) {

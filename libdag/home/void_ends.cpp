@@ -112,7 +112,7 @@ void Home::Impl::undo(RowIndex row, bool keep_attempt) {
     if (is_call(row)) objects.not_busy(row);
     again.erase(run);
   }
-  pauses.cancel(row);
+  retries.end_pause(row);
   digests.forget(row);
   outputs.forget_copy(row);
   if (!is_planted(options.planted, PlantedInHome::told_twice_by_lanes)) table[row].told_by_home = true;
@@ -166,11 +166,9 @@ void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
   });
   // A lane alone would not tell its kernel which try it is. Tries on inputs that do not count do not count
   // either, also for later homes.
-  const auto tried = tries.find(row);
   const bool numbered_out = word(row).attempt == Word::attempt_max;
-  if (tried != tries.end() || crashes(row) > 0 || suspicions(row) > 0 || numbered_out)
-    table.apply(row, Watched{});
-  if (tried != tries.end() && std::exchange(tried->second.failed, 0) > 0) put_tried(row);
+  if (retries.any(row) || crashes.is_dangerous(row) || numbered_out) table.apply(row, Watched{});
+  if (retries.forget_failed(row)) put_tried(row);
   say(row, [] { return event::StartedOver{"what it rests on changed"}; });
 }
 
