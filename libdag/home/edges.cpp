@@ -27,7 +27,7 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   ledger.add_rows(program.rows);
   if (submitted) keep_unread_calls(part);
   if (submitted && plan->representation != Representation::supervised) find_rows_by_words();
-  if (submitted) consumed_there.resize(program.other_shards.size());
+  if (submitted) consumed.add_graph();
 }
 
 /// A call that only the next call of its actor waits for is read by nobody in the graph, either.

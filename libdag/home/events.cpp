@@ -36,6 +36,8 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       starts(given.lanes),
       ahead(given.spawn_credit),
       ledger(given.cut_interval, given.planted),
+      ways(state, given.shard),
+      consumed(*this),
       calls(*this, *plan->graph, plan->shards > 1, given.planted),
       borders(*this, calls, outputs, state, options, plan->inline_bytes_max),
       objects(*this, calls, borders, state, *placement, options),
@@ -119,7 +121,7 @@ void Home::Impl::tell_new_homes(const message::JobState& before) {
     for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
       if (table[row].ghost) {
         if (is(row, flag::consumed) && plan->shard_of[table[row].task] == shard) {
-          message::add_task(consumed[shard], table.id(row));
+          consumed.tell(shard, table.id(row));
         }
       } else if (is(row, flag::noted)) {
         const std::span<const ShardIndex> shards = foreign_shards(row);
@@ -235,7 +237,7 @@ void Home::Impl::finish_event() {
   flush();
   for (auto& [life, names] : outputs.take_releases())
     send(life, message::Release{plan->job, options.shard, options.epoch, std::move(names)});
-  for (auto& [shard, tasks] : std::exchange(consumed, {})) {
+  for (auto& [shard, tasks] : consumed.take_to_tell()) {
     send(home_of(shard),
          message::Consumed{plan->job, shard, state.homes[shard].epoch, options.shard, std::move(tasks)});
   }

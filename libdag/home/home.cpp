@@ -162,6 +162,8 @@ void Home::check_invariants() const {
   impl_->staying.check_invariants();
   impl_->askers.check_invariants();
   impl_->ahead.check_invariants();
+  impl_->ways.check_invariants();
+  impl_->consumed.check_invariants();
   impl_->calls.check_invariants();
   impl_->borders.check_invariants();
   impl_->checkpoints.check_invariants();

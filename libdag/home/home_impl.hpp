@@ -15,11 +15,13 @@
 #include "libdag/home/askers.hpp"
 #include "libdag/home/borders.hpp"
 #include "libdag/home/checkpoints.hpp"
+#include "libdag/home/consumed_outputs.hpp"
 #include "libdag/home/crashes.hpp"
 #include "libdag/home/critical_path.hpp"
 #include "libdag/home/digests.hpp"
 #include "libdag/home/earlier_attempts.hpp"
 #include "libdag/home/home_rows.hpp"
+#include "libdag/home/lane_ways.hpp"
 #include "libdag/home/ledger.hpp"
 #include "libdag/home/outputs.hpp"
 #include "libdag/home/recount.hpp"
@@ -109,7 +111,6 @@ class Home::Impl : public HomeRows {
   void name_ghosts_of(std::uint32_t shard);
   std::vector<std::pair<RowIndex, std::uint32_t>> change_routes();
   void on_reach(std::vector<Life> lives, bool by_link);
-  Way way_to(Life home) const;
 
   // ---- attempts.cpp
   AttemptId issue(RowIndex row, Life to);
@@ -356,12 +357,8 @@ class Home::Impl : public HomeRows {
 
   // Other shards.
   std::uint64_t changes = 0;  ///< counts from 1; news of lanes counts as 0 (edge_news.hpp)
-  std::vector<Life> reach;    ///< lives that lanes can tell through memory; sorted
-  bool others_by_link = false;
-  /// Shards with successors of our rows that need the outputs no more: by their place in
-  /// Program::other_shards.
-  std::vector<bool> consumed_there;
-  std::map<std::uint32_t, std::vector<message::TaskBits>> consumed;  ///< by shard; sent after the event
+  LaneWays ways;
+  ConsumedOutputs consumed;
 
   // Job actors.
   ActorCalls calls;

@@ -1,8 +1,6 @@
 // When outputs may go: a row counts the readers of its output, and lets go of it when all are done, the row
 // has settled, and no client may ask. Some stay for a while after that (staying_outputs.hpp).
 
-#include <algorithm>
-
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
@@ -28,7 +26,7 @@ void Home::Impl::maybe_let_go(RowIndex row) {
     if (is(row, flag::published) && home_of(shard) != options.self) {
       release(options.self, output_of(row));
     }
-    message::add_task(consumed[shard], table.id(row));
+    consumed.tell(shard, table.id(row));
     return;
   }
   if (!is(row, flag::settled) || is(row, flag::kept)) return;
@@ -92,13 +90,7 @@ void Home::Impl::on(Life, const message::Consumed& message) {
   const auto one = [&](TaskId task) {
     const RowIndex row = table.find(task);
     if (row == no_row || table[row].ghost) return;
-    const std::span<const ShardIndex> shards = foreign_shards(row);
-    const auto shard = std::find(shards.begin(), shards.end(), message.from);
-    if (shard == shards.end()) return;
-    const auto place = static_cast<std::size_t>(&*shard - table.part(0).program->other_shards.data());
-    if (consumed_there[place]) return;
-    consumed_there[place] = true;
-    consumer_done(row);
+    if (consumed.first_told_by(message.from, row)) consumer_done(row);
   };
   for (const message::TaskBits& some : message.tasks) some.each(one);
 }

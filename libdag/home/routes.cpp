@@ -1,6 +1,5 @@
 // News of ends between lanes of different shards, as the home sees it afterwards (edge_news.hpp): ghosts that
-// ended without the home, the ways that are open, and the processes that have to be told again when one
-// closes.
+// ended without the home, and the processes that have to be told again when a way closes (lane_ways.hpp).
 
 #include <algorithm>
 
@@ -130,53 +129,35 @@ void Home::Impl::name_ghosts_of(std::uint32_t shard) {
   }
 }
 
-Way Home::Impl::way_to(Life home) const {
-  if (std::binary_search(reach.begin(), reach.end(), home)) return Way::memory;
-  return others_by_link && alive(home) ? Way::link : Way::closed;
-}
-
 /// Tells lanes the home of each shard and the way to it. Takes back news of lanes over ways that are not
 /// open any more; returns the noted rows among them, each with the shard on that way that nothing else will
 /// tell.
 std::vector<std::pair<RowIndex, std::uint32_t>> Home::Impl::change_routes() {
   Routes& routes = table.routes();
-  std::vector<Route> wanted;
-  std::vector<bool> lost(routes.to.size());
-  for (std::uint32_t shard = 0; shard < routes.to.size(); ++shard) {
-    const message::ShardHome& there = state.homes[shard];
-    const Route& before = routes.to[shard];
-    const Way way = shard == options.shard ? Way::closed : way_to(there.home);
-    wanted.push_back({there.home, there.epoch, way});
-    // A link delivers news sent before a ring came. Unread news in a ring that is given up is lost.
-    const bool delivers = way == before.way || (before.way == Way::link && way == Way::memory);
-    lost[shard] = before.way != Way::closed && (!delivers || before.epoch != there.epoch);
-  }
+  LaneWays::Change change = ways.change(routes.to);
   std::vector<std::pair<RowIndex, std::uint32_t>> untold;
-  if (wanted == routes.to) return untold;
+  if (change.routes == routes.to) return untold;
   gate.close([] {});
   for (std::uint32_t shard = 0; shard < routes.to.size(); ++shard) {
-    if (routes.to[shard].epoch != wanted[shard].epoch) name_ghosts_of(shard);
+    if (routes.to[shard].epoch != change.routes[shard].epoch) name_ghosts_of(shard);
   }
-  const bool any_lost = std::find(lost.begin(), lost.end(), true) != lost.end();
-  if (any_lost && !is_planted(options.planted, PlantedInHome::told_is_told)) {
+  if (change.any_lost && !is_planted(options.planted, PlantedInHome::told_is_told)) {
     for (RowIndex row = 0; row < table.part(0).rows_end; ++row) {
       if (table[row].ghost || !table[row].told) continue;
       for (const std::uint32_t shard : foreign_shards(row)) {
-        if (!lost[shard]) continue;
+        if (!change.lost[shard]) continue;
         table[row].told = false;
         if (is(row, flag::noted)) untold.emplace_back(row, shard);
       }
     }
   }
-  routes.to = std::move(wanted);
+  routes.to = std::move(change.routes);
   gate.open();
   return untold;
 }
 
 void Home::Impl::on_reach(std::vector<Life> lives, bool by_link) {
-  reach = std::move(lives);
-  others_by_link = by_link;
-  std::sort(reach.begin(), reach.end());
+  ways.set_reach(std::move(lives), by_link);
   for (const auto& [row, shard] : change_routes()) tell_shard(row, shard);
 }
 

@@ -10,9 +10,9 @@
 namespace dag::test {
 
 struct RowsOf {
-  explicit RowsOf(detail::Fragment sealed)
+  explicit RowsOf(detail::Fragment sealed, const Sharding* sharding = nullptr)
       : graph(std::make_shared<const detail::Fragment>(std::move(sealed))), rows(table, {1, 1}) {
-    table.add(graph, make_program(*graph), {});
+    table.add(graph, make_program(*graph, sharding), {});
     rows.notes.resize(table.size());
   }
   /// All predecessors have ended.
