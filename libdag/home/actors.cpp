@@ -29,7 +29,7 @@ void Home::Impl::call_ended(RowIndex row) {
   for (RowIndex ended = calls.take_ended(actor); ended != no_row; ended = calls.take_ended(actor)) {
     if (is_save(ended) && borders.save_ended(ended, now)) replicate_save(ended);
   }
-  if (const RowIndex next = calls[actor].next_call(); next != no_row) to_decide.push_back(next);
+  if (const RowIndex next = calls[actor].next_call(); next != no_row) work.decide(next);
   objects.look_at(row);
 }
 
@@ -126,7 +126,7 @@ void Home::Impl::roll_back(std::uint32_t group, const std::string& why) {
       }
     }
   }
-  to_decide.insert(to_decide.end(), rollback->next.begin(), rollback->next.end());
+  work.decide(rollback->next);
   for (const RowIndex create : rollback->given_up) {
     say(create, [&] { return event::RolledBack{rollback->border, why}; });
   }

@@ -63,7 +63,7 @@ void Home::Impl::satisfy(RowIndex row) {
       ready(row);
       break;
     case Do::decide:
-      to_decide.push_back(row);
+      work.decide(row);
       break;
     default:
       break;
@@ -120,11 +120,11 @@ void Home::Impl::note(RowIndex row, bool by_lane) {
     for (const std::uint32_t shard : foreign_shards(row)) tell_shard(row, shard);
   }
   if (const Fact* known = fact(row); known != nullptr && known->head != no_row) {
-    heads_to_end.emplace_back(known->head, row);
+    work.end_head(known->head, row);
   }
   if (is_call(row)) call_ended(row);
   if (askers.contains(row)) answer_askers(row);
-  to_send.push_back(row);
+  work.send(row);
 }
 
 /// The end of a lean row that a lane reported, when all that it rests on was sent: then it may be sent, too.
@@ -242,7 +242,7 @@ void Home::Impl::ghost_news(const OutcomeRecord& record, const std::vector<Life>
   if (settled) {
     each_out(row, [&](detail::EdgeKind, RowIndex successor) {
       if (successor == no_row) return;
-      if (is_held_for(successor, HeldFor::settled_inputs)) to_decide.push_back(successor);
+      if (is_held_for(successor, HeldFor::settled_inputs)) work.decide(successor);
     });
   }
 }

@@ -78,7 +78,7 @@ void Home::Impl::on_state(const message::JobState& newer) {
   attempts_lost(leases_over);
   outputs.lives_changed();
   if (!is_planted(options.planted, PlantedInHome::digest_waited_for)) {
-    for (const RowIndex row : digests.lives_left(state.lives)) to_send.push_back(row);
+    for (const RowIndex row : digests.lives_left(state.lives)) work.send(row);
   }
   tell_new_homes(before);
   checkpoints_lost(before);
@@ -169,8 +169,8 @@ void Home::Impl::on_lanes(LaneReport&& report) {
   for (const RowIndex ghost : report.ghosts) {
     if (has_ended(ghost) && !is(ghost, flag::noted)) note_ghost(ghost);
   }
-  for (const RowIndex row : report.decide) to_decide.push_back(row);
-  for (const RowIndex row : report.missing_inputs) to_decide.push_back(row);
+  for (const RowIndex row : report.decide) work.decide(row);
+  for (const RowIndex row : report.missing_inputs) work.decide(row);
 }
 
 void Home::Impl::note_reported(const QuickEnd& quick) {
@@ -190,8 +190,8 @@ void Home::Impl::on_message(Life from, const JobMessage& message) {
 }
 
 void Home::Impl::on_time() {
-  for (const RowIndex row : retries.take_due(now)) to_decide.push_back(row);
-  for (const RowIndex row : stopped_attempts.take_due(now)) to_decide.push_back(row);
+  for (const RowIndex row : retries.take_due(now)) work.decide(row);
+  for (const RowIndex row : stopped_attempts.take_due(now)) work.decide(row);
   for (const RowIndex row : staying.take_due(now)) {
     if (is(row, flag::let_go)) drop_bytes(row);
   }
@@ -204,24 +204,16 @@ void Home::Impl::finish_event() {
   for (;;) {
     if (groups.has_news()) {
       carry_out(groups.take_news(now));
-    } else if (!to_decide.empty()) {
-      const RowIndex row = to_decide.front();
-      to_decide.pop_front();
-      if (!recounting()) decide(row);
-    } else if (!heads_to_end.empty()) {
-      const auto [head, tail] = heads_to_end.front();
-      heads_to_end.pop_front();
-      end_head(head, tail);
+    } else if (const RowIndex held = work.take_to_decide(); held != no_row) {
+      if (!recounting()) decide(held);
+    } else if (const auto end = work.take_head()) {
+      end_head(end->head, end->tail);
     } else if (const auto actor = objects.take_next()) {
       step_actor(*actor);
-    } else if (!to_send.empty()) {
-      const RowIndex row = to_send.front();
-      to_send.pop_front();
-      try_send(row);
-    } else if (!to_place.empty()) {
-      const RowIndex row = to_place.front();
-      to_place.pop_front();
-      place_ready(row);
+    } else if (const RowIndex ended = work.take_to_send(); ended != no_row) {
+      try_send(ended);
+    } else if (const RowIndex unplaced = work.take_to_place(); unplaced != no_row) {
+      place_ready(unplaced);
     } else if (const RowIndex next = recounting() ? no_row : starts.take_next(); next != no_row) {
       decide(next);
     } else if (const RowIndex waited = recounting() ? no_row : ahead.take_next(); waited != no_row) {

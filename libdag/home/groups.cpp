@@ -39,7 +39,7 @@ bool Home::Impl::waits_for_group(RowIndex member) {
 
 void Home::Impl::look_again_at(std::span<const RowIndex> members) {
   if (is_planted(options.planted, PlantedInHome::gang_waits_on)) return;
-  to_decide.insert(to_decide.end(), members.begin(), members.end());
+  work.decide(members);
 }
 
 void Home::Impl::member_ended(RowIndex member) {
@@ -66,7 +66,7 @@ void Home::Impl::stop_member(RowIndex member, const std::string& why) {
   say(table.id(member), out->second.id, [&] { return event::StartedOver{why}; });
   table.apply(member, TakenBack{out->second.word_attempt});
   dispatched.erase(out);
-  to_decide.push_back(member);
+  work.decide(member);
 }
 
 /// An attempt is stopped, perhaps when it had just ended. If an earlier home began it, reports that it runs

@@ -168,6 +168,7 @@ void Home::check_invariants() const {
   impl_->borders.check_invariants();
   impl_->checkpoints.check_invariants();
   impl_->objects.check_invariants();
+  impl_->work.check_invariants();
   impl_->groups.check_invariants();
   impl_->check_held_rows();
 }

@@ -3,7 +3,6 @@
 // home carries it out, and says to each what the others need. The member functions lie in one file per
 // subject, as the sections below say, and they alone include this file.
 
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,6 +25,7 @@
 #include "libdag/home/outputs.hpp"
 #include "libdag/home/recount.hpp"
 #include "libdag/home/retries.hpp"
+#include "libdag/home/row_work.hpp"
 #include "libdag/home/spawned_ahead.hpp"
 #include "libdag/home/starts.hpp"
 #include "libdag/home/staying_outputs.hpp"
@@ -344,12 +344,6 @@ class Home::Impl : public HomeRows {
   std::uint32_t spawned_count = 0;  ///< in this epoch
   SpawnedAhead ahead;
 
-  // Work to be done before the event is over, in this order.
-  std::deque<RowIndex> to_decide;
-  std::deque<RowIndex> to_send;
-  std::deque<RowIndex> to_place;                           ///< ready rows that no lane was told of
-  std::deque<std::pair<RowIndex, RowIndex>> heads_to_end;  ///< head, tail
-
   // Towards the cell.
   Ledger ledger;
   std::size_t parked_rows = 0;
@@ -373,6 +367,7 @@ class Home::Impl : public HomeRows {
   EarlierAttempts earlier;
 
   HomeCounts counts;
+  RowWork work;
   bool over = false;         ///< the job failed or ended: nothing is started any more
   bool ends_undone = false;  ///< rows of this epoch ended in vain: not every report of a lane counts
   std::vector<HomeEffect> effects;

@@ -105,7 +105,7 @@ void Home::Impl::on(Life from, const message::Holding& holding) {
   if (!known.attempt) known.attempt = holding.name.attempt;
   outputs.add_holder(row, from);
   if (is_call(row)) saves_changed(calls.actor_of(row).group);
-  if (outputs.copy_made(row, from)) to_send.push_back(row);
+  if (outputs.copy_made(row, from)) work.send(row);
 }
 
 }  // namespace dag

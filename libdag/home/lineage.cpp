@@ -125,7 +125,7 @@ void Home::Impl::on(Life from, const message::Digested& message) {
     known.size_bytes = blob.size_bytes();
   }
   if (known.digest == 0) known.digest = message.digest;
-  if (digests.came(row, from)) to_send.push_back(row);
+  if (digests.came(row, from)) work.send(row);
 }
 
 // ---- Copies of outputs that cannot be made again
@@ -162,7 +162,7 @@ void Home::Impl::copies_lost() {
 
 /// For a row that ended and needs copies. It may have enough of them all the same.
 void Home::Impl::copy_lost(RowIndex row) {
-  if (copied(row) && !is(row, flag::sent)) to_send.push_back(row);
+  if (copied(row) && !is(row, flag::sent)) work.send(row);
 }
 
 // ---- Questions for outputs
@@ -285,7 +285,7 @@ void Home::Impl::output_is_there_again(RowIndex row, OutcomeRecord& record, Life
   if (known.digest == 0) known.digest = digests.of_let_go(row);
   // The first digest is unknown, but no process was told that the first output is final either.
   const bool unknown = digests.forget(row);
-  if (unknown) to_send.push_back(row);
+  if (unknown) work.send(row);
   const bool same = !unknown && (known.digest == 0 || known.digest == record.digest);
   if (!same && is(row, flag::sent)) {
     return fail_job({ErrorCode::not_reproducible,

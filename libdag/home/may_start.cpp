@@ -40,7 +40,7 @@ void Home::Impl::look_for_leases_over() {
     if (const auto run = again.find(row); run != again.end() && !run->second.out) {
       run_again(row);
     } else {
-      to_decide.push_back(row);
+      work.decide(row);
     }
   }
 }
@@ -53,7 +53,7 @@ void Home::Impl::stop_for_next(RowIndex row, const OutAttempt& out) {
 }
 
 void Home::Impl::stopped_is_gone(RowIndex row, Life runner, AttemptId id) {
-  if (stopped_attempts.ended(row, runner, id)) to_decide.push_back(row);
+  if (stopped_attempts.ended(row, runner, id)) work.decide(row);
 }
 
 /// Processes of stopped attempts are lost. If a process is only taken for dead, the lease ends its exclusive
@@ -61,7 +61,7 @@ void Home::Impl::stopped_is_gone(RowIndex row, Life runner, AttemptId id) {
 void Home::Impl::stopped_are_lost(Instant leases_over) {
   for (const RowIndex row : stopped_attempts.lives_left(state.lives)) {
     if (is_exclusive(row)) starts.lost(row, leases_over);
-    to_decide.push_back(row);
+    work.decide(row);
   }
 }
 

@@ -146,7 +146,7 @@ void Home::Impl::put_tried(RowIndex row) { ledger.put_tried(row, {table.id(row),
 
 void Home::Impl::put_started(RowIndex row) {
   starts.begin(row);
-  if (is_planted(options.planted, PlantedInHome::start_unsettled)) return to_decide.push_back(row);
+  if (is_planted(options.planted, PlantedInHome::start_unsettled)) return work.decide(row);
   ledger.put_started(row, table.id(row));
 }
 
@@ -212,7 +212,7 @@ void Home::Impl::unpark(RowIndex row) {
 void Home::Impl::wake_parked_by(RowIndex row) {
   if (parked_rows == 0) return;
   const auto wake = [&](RowIndex other) {
-    if (other != no_row && is(other, flag::parked)) to_send.push_back(other);
+    if (other != no_row && is(other, flag::parked)) work.send(other);
   };
   each_out(row, [&](detail::EdgeKind, RowIndex successor) { wake(successor); });
   if (const Fact* known = fact(row)) {
@@ -291,7 +291,7 @@ void Home::Impl::withdraw(RowIndex changed) {
   if (users.empty() || is_planted(options.planted, PlantedInHome::not_withdrawn)) return;
   for (const Ledger::Entry entry : ledger.withdraw(users)) {
     unset(entry.row, flag::left | (entry.growth ? flag::grown_sent : flag::sent));
-    to_send.push_back(entry.row);
+    work.send(entry.row);
   }
 }
 
@@ -303,7 +303,7 @@ void Home::Impl::on(Life, const message::Settled& message) {
       for (const RowWord finished : step.finished) settle(finished);
       each_reading_ahead(step.entries, [this](Ledger::Entry entry) { row_settled(entry.row); });
     });
-    for (const RowIndex row : ledger.take_settled()) to_decide.push_back(row);
+    for (const RowIndex row : ledger.take_settled()) work.decide(row);
     for (const OutcomeRecord& record : next->predecessors) ghost_news(record, nullptr, true);
   }
 }
@@ -332,7 +332,7 @@ void Home::Impl::own_settled(RowIndex row) {
     if (known.part == detail::none) return;
     const Part& part = table.part(known.part);
     for (RowIndex child = part.rows_begin; child < part.rows_end; ++child) {
-      if (is_held_for(child, HeldFor::settled_inputs)) to_decide.push_back(child);
+      if (is_held_for(child, HeldFor::settled_inputs)) work.decide(child);
     }
   };
   const auto known = facts.find(row);
@@ -351,8 +351,7 @@ void Home::Impl::own_settled(RowIndex row) {
   if (known != facts.end()) wake_children(known->second);
   outputs.record_settled(row, output_of(row));
   each_out(row, [&](detail::EdgeKind, RowIndex successor) {
-    if (successor != no_row && is_held_for(successor, HeldFor::settled_inputs))
-      to_decide.push_back(successor);
+    if (successor != no_row && is_held_for(successor, HeldFor::settled_inputs)) work.decide(successor);
   });
   const ActorCalls::Actor* actor = is_call(row) ? &calls.actor_of(row) : nullptr;
   if (actor != nullptr && actor->can_save && options.several_processes) {

@@ -93,7 +93,7 @@ void Home::Impl::ready(RowIndex row) {
       places.size() > 1 &&
       placement->wants_to_place(table.name_of(table[row]), table.policy_of(table[row]), inputs_here(row));
   if (ask) {
-    to_place.push_back(row);
+    work.place(row);
   } else {
     effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
   }

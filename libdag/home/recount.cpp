@@ -40,7 +40,6 @@ void Home::Impl::recover(const message::Assign& assign, const message::JobState&
     table.apply(row, Watched{});
     if (record.becomes != detail::none) set(row, flag::grown_sent | flag::grown_settled);
   }
-  to_send.clear();
 
   std::vector<RowIndex> own;
   const auto end_settled = [&](RowIndex row, Outcome outcome) {
@@ -250,7 +249,7 @@ void Home::Impl::recount_if_complete() {
     if (!table[row].ghost) satisfy(row);
   }
   for (std::uint32_t actor = 0; actor < calls.size(); ++actor) {
-    if (const RowIndex next = calls[actor].next_call(); next != no_row) to_decide.push_back(next);
+    if (const RowIndex next = calls[actor].next_call(); next != no_row) work.decide(next);
   }
   objects.recounted();
   replicate_saves();

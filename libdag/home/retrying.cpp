@@ -26,7 +26,7 @@ void Home::Impl::take_back(RowIndex row, const EventWhat& why) {
   }
   if (is(row, flag::member) && std::holds_alternative<event::Lost>(why))
     groups.went_down(row, Exit::lost, std::nullopt);
-  to_decide.push_back(row);
+  work.decide(row);
 }
 
 /// Without a next attempt the task fails, and those who follow the job hear of that anyway.
@@ -60,7 +60,7 @@ void Home::Impl::attempt_failed(RowIndex row, std::uint32_t word_attempt, Attemp
     if (taken.what != Do::decide) return;
     if (again_after->pause > Duration{0}) retries.pause(row, now + again_after->pause);
     if (is(row, flag::member)) groups.went_down(row, Exit::failed, why);
-    to_decide.push_back(row);
+    work.decide(row);
     return put_tried(row);
   }
   Error error{
@@ -113,7 +113,7 @@ void Home::Impl::on_crashes(const message::JobState* before) {
       close(row, Outcome::failed, crashes.too_often_error(row));
       continue;
     }
-    if (retries.pause_after_crash(row, now, random)) to_decide.push_back(row);
+    if (retries.pause_after_crash(row, now, random)) work.decide(row);
   }
 }
 

@@ -71,7 +71,7 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
     }
   }
   if (!recounting()) open(part);
-  if (becomes) to_send.push_back(row);
+  if (becomes && !recorded) work.send(row);
 }
 
 /// Literals that the task was given and hands on: the cell has them already.

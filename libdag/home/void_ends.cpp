@@ -76,7 +76,7 @@ void Home::Impl::reset_from(const std::vector<RowIndex>& changed) {
     what.part = detail::none;
     what.becomes = no_row;
     unset(row, flag::grown | flag::grown_sent | flag::grown_settled);
-    to_send.push_back(row);
+    work.send(row);
   }
   for (const RowIndex row : undone.anew) undo(row, false);
   for (const RowIndex row : undone.reopened) undo(row, true);
@@ -159,7 +159,7 @@ void Home::Impl::begin_anew(RowIndex row, const Undone& undone) {
                        !undone.reopened.contains(predecessor);
     if (!still) ++open_edges;
   });
-  if (table.apply(row, Recounted{open_edges}).what == Do::decide) to_decide.push_back(row);
+  if (table.apply(row, Recounted{open_edges}).what == Do::decide) work.decide(row);
   // Predecessors without success have been counted; the last one to end must have all of them looked at.
   each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
     if (has_ended(predecessor) && word(predecessor).outcome != Outcome::finished) table.apply(row, Watched{});
