@@ -75,7 +75,7 @@ bool Home::Impl::ends_without_start(RowIndex row) {
 void Home::Impl::start_unless_held(RowIndex row) {
   if (adopt(row)) return;
   if (waits_for_stopped(row)) return hold(row, HeldFor::stopped_attempt);
-  if (waits_for_credit(row)) return hold(row, HeldFor::credit);
+  if (spawned_parts.waits_for_credit(row)) return hold(row, HeldFor::credit);
   if (word(row).attempt == Word::attempt_max) return close(row, Outcome::failed, no_more_attempts(row));
   if (retries.crashed_too_often(row)) return close(row, Outcome::failed, crashes.too_often_error(row));
   if (crashes.would_take_the_last_one(row)) return close(row, Outcome::failed, crashes.last_one_error(row));
@@ -95,7 +95,7 @@ void Home::Impl::start_unless_held(RowIndex row) {
 bool Home::Impl::inputs_settled(RowIndex row) const {
   const bool inputs_too = table.policy_of(table[row]).starts_from_settled();
   if (!inputs_too && !crashes.lost_a_spawned_one()) return true;
-  const RowIndex parent = parents[table[row].part];
+  const RowIndex parent = spawned_parts.parent_of(table[row].part);
   bool settled = parent == no_row || is(parent, flag::grown_settled | flag::settled);
   if (!inputs_too) return settled;
   each_in(row, [&](EdgeKind, RowIndex predecessor, std::uint32_t) {
@@ -203,7 +203,7 @@ bool Home::Impl::is_true(HeldFor why, RowIndex row) const {
     case HeldFor::stopped_attempt:
       return stopped_attempts.has_any(row);
     case HeldFor::credit:
-      return ahead.awaits_credit(row);
+      return spawned_parts.awaits_credit(row);
     case HeldFor::save_settled:
       return borders.awaits(row);
     case HeldFor::group:

@@ -12,8 +12,7 @@ using detail::EdgeKind;
 void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   const Part& part = table.part(part_number);
   const Program& program = *part.program;
-  DAG_CHECK(parents.size() == part_number);
-  parents.push_back(parent);
+  spawned_parts.add(part_number, parent);
   resize();
   const bool submitted = part.first_id.origin == 0;
   std::uint32_t of_rows = flag::presses | flag::elsewhere;

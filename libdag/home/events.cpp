@@ -34,7 +34,7 @@ Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, Row
       retries(*this, crashes, plan->quarantine),
       checkpoints(*this, outputs, state, options),
       starts(given.lanes),
-      ahead(given.spawn_credit),
+      spawned_parts(given.spawn_credit, first_spawned_of(given.shard, given.epoch)),
       ledger(given.cut_interval, given.planted),
       ways(state, given.shard),
       consumed(*this),
@@ -216,7 +216,7 @@ void Home::Impl::finish_event() {
       place_ready(unplaced);
     } else if (const RowIndex next = recounting() ? no_row : starts.take_next(); next != no_row) {
       decide(next);
-    } else if (const RowIndex waited = recounting() ? no_row : ahead.take_next(); waited != no_row) {
+    } else if (const RowIndex waited = recounting() ? no_row : spawned_parts.take_next(); waited != no_row) {
       if (word(waited).state == RowState::ready) ready(waited);
       decide(waited);
     } else if (const RowIndex call = recounting() ? no_row : borders.take_free(); call != no_row) {

@@ -161,7 +161,7 @@ void Home::check_invariants() const {
   impl_->digests.check_invariants();
   impl_->staying.check_invariants();
   impl_->askers.check_invariants();
-  impl_->ahead.check_invariants();
+  impl_->spawned_parts.check_invariants();
   impl_->ways.check_invariants();
   impl_->consumed.check_invariants();
   impl_->calls.check_invariants();
@@ -173,7 +173,7 @@ void Home::check_invariants() const {
   impl_->check_held_rows();
 }
 std::vector<HomeEffect> Home::take_effects() { return std::exchange(impl_->effects, {}); }
-SpawnLoad Home::spawned_ahead() const { return impl_->ahead.load(); }
+SpawnLoad Home::spawned_ahead() const { return impl_->spawned_parts.load_ahead(); }
 const HomeOptions& Home::options() const { return impl_->options; }
 bool Home::recounting() const { return impl_->recounting(); }
 HomeCounts Home::counts() const {

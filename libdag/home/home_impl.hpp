@@ -26,7 +26,7 @@
 #include "libdag/home/recount.hpp"
 #include "libdag/home/retries.hpp"
 #include "libdag/home/row_work.hpp"
-#include "libdag/home/spawned_ahead.hpp"
+#include "libdag/home/spawned_parts.hpp"
 #include "libdag/home/starts.hpp"
 #include "libdag/home/staying_outputs.hpp"
 #include "libdag/home/stopped_attempts.hpp"
@@ -221,7 +221,6 @@ class Home::Impl : public HomeRows {
   std::optional<Error> spawns_the_impossible(const detail::Fragment& spawned) const;
   std::optional<Error> spawns_too_much(RowIndex row, const detail::Fragment& spawned) const;
   void bring_literals(RowIndex row, OutcomeRecord& record) const;
-  bool waits_for_credit(RowIndex row);
   void end_head(RowIndex head, RowIndex tail);
   void vanish(std::uint32_t part, std::set<RowIndex>& touched);
 
@@ -337,12 +336,8 @@ class Home::Impl : public HomeRows {
   Checkpoints checkpoints;
   Losses losses;
   Starts starts;
-
-  // Spawned tasks.
-  std::vector<RowIndex> parents;  ///< per part: the row whose attempt spawned it
   std::uint32_t uncounted_given = 0;
-  std::uint32_t spawned_count = 0;  ///< in this epoch
-  SpawnedAhead ahead;
+  SpawnedParts spawned_parts;
 
   // Towards the cell.
   Ledger ledger;

@@ -9,8 +9,9 @@ std::size_t Home::Impl::lend(std::span<const RowIndex> rows, Life thief, std::ui
   std::size_t went = 0;
   for (const RowIndex row : rows) {
     if (word(row).state != RowState::ready) continue;
-    const bool can_go = !over && ahead.has_credit() && slots > 0 && runs(thief) && thief != options.self &&
-                        !is_call(row) && !placement->keeps(inputs_to_place(row), thief, options.self);
+    const bool can_go = !over && spawned_parts.has_credit() && slots > 0 && runs(thief) &&
+                        thief != options.self && !is_call(row) &&
+                        !placement->keeps(inputs_to_place(row), thief, options.self);
     if (!can_go) {
       effects.emplace_back(MakeReady{row, table.policy_of(table[row]).priority});
       continue;
@@ -37,7 +38,7 @@ bool Home::Impl::may_go_elsewhere(RowIndex row) const {
 /// Attempts that the runner here has are its own.
 bool Home::Impl::may_lend(const OutputName& attempt) const {
   const RowIndex row = table.find(attempt.task);
-  if (over || !ahead.has_credit() || row == no_row || table[row].ghost) return false;
+  if (over || !spawned_parts.has_credit() || row == no_row || table[row].ghost) return false;
   const auto out = dispatched.find(row);
   return out != dispatched.end() && out->second.id == attempt.attempt && out->second.direct &&
          may_go_elsewhere(row);

@@ -131,7 +131,7 @@ void Home::Impl::write(message::Outcomes& outcomes, Ledger::Entry entry) {
   if (known != nullptr && known->part != detail::none && (growth || !is(row, flag::grown))) {
     record.spawned = table.part(known->part).fragment;
     record.first_spawned = table.part(known->part).first_id;
-    ahead.told(known->part, outcomes.number);
+    spawned_parts.told(known->part, outcomes.number);
     leave_out_literals(row, record);
     if (growth) {
       record.outcome = Outcome::none;
@@ -158,7 +158,7 @@ bool Home::Impl::inputs_sent(RowIndex row) const {
   // A row that ended by order rests on nothing. Its growth before that, if it is still to be sent, does.
   const bool grew = is(row, flag::grown) && !is(row, flag::grown_sent);
   if (!sent && (grew || !is(row, flag::by_order))) return false;
-  const RowIndex parent = parents[table[row].part];
+  const RowIndex parent = spawned_parts.parent_of(table[row].part);
   if (parent != no_row && !is(parent, flag::grown_sent | flag::sent)) return false;
   if (!is_call(row) || left_no_trace(row)) return true;
   // The state that it ran on is that after the last call before it that ran, which another fragment may have
@@ -235,7 +235,7 @@ void Home::Impl::wake_parked_by(RowIndex row) {
 /// When the next cut leaves; nothing when there is none, or one is under way.
 std::optional<Instant> Home::Impl::leaves_at() const {
   if (recounting() || over) return std::nullopt;
-  return ledger.leaves_at(now, borders.any_awaits() || !ahead.has_credit());
+  return ledger.leaves_at(now, borders.any_awaits() || !spawned_parts.has_credit());
 }
 
 void Home::Impl::flush() {
@@ -298,7 +298,7 @@ void Home::Impl::withdraw(RowIndex changed) {
 void Home::Impl::on(Life, const message::Settled& message) {
   ledger.add(message);
   while (const auto next = ledger.take_next()) {
-    ahead.recorded(ledger.settled());
+    spawned_parts.recorded(ledger.settled());
     ledger.steps_settled(next->steps, [this](const Ledger::Step& step) {
       for (const RowWord finished : step.finished) settle(finished);
       each_reading_ahead(step.entries, [this](Ledger::Entry entry) { row_settled(entry.row); });

@@ -88,7 +88,7 @@ std::vector<event::Candidate> Home::Impl::consider(RowIndex row) const {
 
 /// The home made a plain row ready. Most are for the lanes here; some are looked at when the event is over.
 void Home::Impl::ready(RowIndex row) {
-  if (waits_for_credit(row)) return;
+  if (spawned_parts.waits_for_credit(row)) return;
   const bool ask =
       places.size() > 1 &&
       placement->wants_to_place(table.name_of(table[row]), table.policy_of(table[row]), inputs_here(row));

@@ -21,19 +21,15 @@ void Home::Impl::grow(RowIndex row, OutcomeRecord& record, TaskId first_id) {
   const std::shared_ptr<const Fragment> fragment = record.spawned;
   DAG_CHECK(fragment != nullptr);
   DAG_CHECK(record.becomes == detail::none || record.becomes < fragment->size());
-  const auto count = fragment->size();
   const bool recorded = first_id != TaskId{};
   if (!recorded) {
-    first_id = first_spawned_of(options.shard, options.epoch);
-    first_id.index += spawned_count;
-    if (count > (1u << spawned_block_bits) - spawned_count) {
-      return fail_job({ErrorCode::internal, "the job spawned more tasks than libdag can number"});
-    }
-    spawned_count += count;
+    const std::optional<TaskId> first = spawned_parts.take_ids(fragment->size());
+    if (!first) return fail_job({ErrorCode::internal, "the job spawned more tasks than libdag can number"});
+    first_id = *first;
   }
   const std::uint32_t part = table.add(fragment, make_program(*fragment), first_id, recounting());
   add_rows(part, row);
-  if (!recorded) ahead.add(part, load_of(*fragment));
+  if (!recorded) spawned_parts.went_ahead(part, load_of(*fragment));
   const RowIndex first = table.part(part).rows_begin, end = table.part(part).rows_end;
   Fact& known = fact_of(row);
   known.attempt = record.attempt;
@@ -147,14 +143,6 @@ std::optional<Error> Home::Impl::spawns_the_impossible(const Fragment& spawned) 
   return std::nullopt;
 }
 
-/// True if the row, which would start now or is ready and no lane was told of it, must wait: spawned tasks
-/// are too far ahead of the record.
-bool Home::Impl::waits_for_credit(RowIndex row) {
-  if (ahead.has_credit()) return false;
-  ahead.await_credit(row);
-  return true;
-}
-
 /// Puts back the literals that the record left out: the row's own fragment is known by now.
 void Home::Impl::bring_literals(RowIndex row, OutcomeRecord& record) const {
   if (record.literals_above.empty()) return;
@@ -216,7 +204,7 @@ void Home::Impl::vanish(std::uint32_t part, std::set<RowIndex>& touched) {
   while (!stack.empty()) {
     const std::uint32_t number = stack.back();
     stack.pop_back();
-    ahead.forget(number);
+    spawned_parts.forget(number);
     for (RowIndex row = table.part(number).rows_begin; row < table.part(number).rows_end; ++row) {
       if (is(row, flag::vanished)) continue;
       DAG_CHECK(!is(row, flag::sent));

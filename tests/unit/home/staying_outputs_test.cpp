@@ -1,9 +1,7 @@
-// Outputs that stay although no task reads them, and spawned tasks that are ahead of the record.
+// Outputs that stay although no task reads them.
 #include "libdag/home/staying_outputs.hpp"
 
 #include <catch2/catch.hpp>
-
-#include "libdag/home/spawned_ahead.hpp"
 
 using namespace dag;
 using namespace std::chrono_literals;
@@ -49,29 +47,4 @@ TEST_CASE("an output that was made again stays for some time after the last ques
   CHECK(staying.take_due(at(2s) + StayingOutputs::made_again_for) == std::vector{b});
   CHECK(staying.take_due(at(3s) + StayingOutputs::made_again_for) == std::vector{a});
   CHECK_FALSE(staying.wake_at());
-}
-
-TEST_CASE("spawned parts use credit until the record has them, or they have vanished") {
-  SpawnedAhead ahead({.tasks = 10, .bytes = 1000});
-  ahead.add(1, {6, 100});
-  CHECK(ahead.has_credit());
-  ahead.add(2, {4, 100});
-  CHECK_FALSE(ahead.has_credit());
-  ahead.await_credit(b);
-  ahead.await_credit(a);
-  CHECK(ahead.take_next() == no_row);
-  ahead.told(1, 7);
-  ahead.told(2, 8);
-  ahead.recorded(6);
-  CHECK(ahead.load() == SpawnLoad{10, 200});
-  ahead.check_invariants();
-  ahead.recorded(7);
-  CHECK(ahead.load() == SpawnLoad{4, 100});
-  CHECK(ahead.awaits_credit(a));
-  CHECK(ahead.take_next() == a);
-  CHECK_FALSE(ahead.awaits_credit(a));
-  ahead.forget(2);
-  ahead.recorded(8);  // The part vanished when it had been told.
-  CHECK(ahead.load() == SpawnLoad{});
-  ahead.check_invariants();
 }
