@@ -41,11 +41,11 @@ TEST_CASE("spawned parts use credit until the record has them, or they have vani
 
 TEST_CASE("ids follow each other, and an attempt gets all that it needs or none") {
   SpawnedParts parts({}, first);
-  constexpr std::uint32_t all = 1u << spawned_block_bits;
+  constexpr std::uint32_t ids = 1u << spawned_block_bits;
   CHECK(parts.take_ids(3) == first);
-  CHECK(parts.take_ids(all - 5) == TaskId{first.origin, first.index + 3});
+  CHECK(parts.take_ids(ids - 5) == TaskId{first.origin, first.index + 3});
   CHECK_FALSE(parts.take_ids(3).has_value());
-  CHECK(parts.take_ids(2) == TaskId{first.origin, first.index + all - 2});
+  CHECK(parts.take_ids(2) == TaskId{first.origin, first.index + ids - 2});
   CHECK_FALSE(parts.take_ids(1).has_value());
 }
 

@@ -30,9 +30,9 @@ struct Gang {
   }
   static detail::Fragment graph(Strategy strategy) {
     Names names;
-    const TaskId before = names.task("before"), a = names.task("a"), b = names.task("b"),
-                 c = names.task("c", {before});
-    names.group("workers", strategy, {}, {a, b, c});
+    const TaskId outside = names.task("before"), first = names.task("a"), second = names.task("b"),
+                 third = names.task("c", {outside});
+    names.group("workers", strategy, {}, {first, second, third});
     return names.builder.sealed();
   }
   static constexpr RowIndex before = 0, a = 1, b = 2, c = 3;
