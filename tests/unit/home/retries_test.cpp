@@ -1,6 +1,7 @@
 // How many tries a row has, and when the next one may begin.
 #include "libdag/home/retries.hpp"
 
+#include "libdag/supervision/blame.hpp"
 #include "tests/unit/home/rows_of.hpp"
 
 using namespace dag;
@@ -159,6 +160,20 @@ TEST_CASE("a task that crashed a process keeps away from the record, and does no
   CHECK_FALSE(some.crashes.keeps_away_from_the_record(three));
   CHECK(some.crashes.would_take_the_last_one(three));
   CHECK_FALSE(some.crashes.would_take_the_last_one(single));
+}
+
+TEST_CASE("a suspect may take the last process until no doubt is left") {
+  const std::uint32_t deaths = GENERATE(1u, suspicions_free);
+  Tried some;
+  some.places = {some.state.cell};
+  some.plan.quarantine = true;
+  message::Crashed suspect;
+  suspect.task = some.rows.table.id(three);
+  suspect.times = deaths;
+  some.state.suspects = {suspect};
+  CHECK(some.crashes.would_take_the_last_one(three) == (deaths == suspicions_free));
+  some.rows.rows.set(three, flag::member);  // In company nobody knows.
+  CHECK_FALSE(some.crashes.would_take_the_last_one(three));
 }
 
 TEST_CASE("a suspect runs alone unless it is of a group; a crash alone makes no suspect") {

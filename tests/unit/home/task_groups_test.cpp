@@ -106,6 +106,18 @@ TEST_CASE("a member that became other tasks does not end its group when they fai
   CHECK_FALSE(gang.groups.has_news());
 }
 
+TEST_CASE("a group that gave up restarts nobody, and leaves alone who became other tasks") {
+  Gang gang(Strategy::one_for_all);
+  gang.rows.rows.set(a, flag::grown);
+  CHECK(gang.groups.restart_with_lost({b, c}).empty());  // As its attempt is fixed, it was not lost.
+  gang.rows.end(b, Outcome::failed);
+  CHECK(gang.groups.ended(b).gives_up);
+  const TaskGroups::Consequences what = gang.groups.take_news(Instant{});
+  REQUIRE(what.ends.size() == 1);
+  CHECK(what.ends[0].member == c);
+  CHECK(gang.down(c).restarts.empty());
+}
+
 TEST_CASE("a new home takes a member for lost that could have run and has no attempt") {
   Gang gang(Strategy::rest_for_one);
   CHECK(gang.groups.restart_with_lost({a, b}).empty());  // c waits, so it has not run.
