@@ -336,7 +336,7 @@ class Home::Impl : public HomeRows {
   Checkpoints checkpoints;
   Losses losses;
   Starts starts;
-  std::uint32_t uncounted_given = 0;
+  std::uint32_t uncounted_given = 0;  ///< attempts without a word (uncounted_attempts)
   SpawnedParts spawned_parts;
 
   // Towards the cell.
