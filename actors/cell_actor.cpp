@@ -75,7 +75,6 @@ void CellActor::on_exit() {
 }
 
 void CellActor::act() {
-  if (ports_.inspect) ports_.inspect([this] { cell_.check_invariants(); });
   mail::Outgoing outgoing;
   for (CellEffect& effect : cell_.take_effects()) {
     std::visit(

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "actors/client_voice.hpp"
+#include "actors/invariants.hpp"
 
 namespace dag {
 
@@ -19,13 +20,14 @@ struct CellSetup {
   std::optional<mail::Retry> retry = std::nullopt;
 };
 
-class CellActor : public caf::event_based_actor {
+class CellActor : public caf::event_based_actor, public HasInvariants {
  public:
   CellActor(caf::actor_config& config, CellSetup setup, Ports ports, EventSink& records, caf::actor node,
             caf::actor job);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.cell"; }
+  void check_invariants() const override { cell_.check_invariants(); }
 
  private:
   void act();

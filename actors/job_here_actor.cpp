@@ -117,6 +117,10 @@ void JobHereActor::on_exit() {
   node_ = nullptr;
 }
 
+void JobHereActor::check_invariants() const {
+  if (job_) job_->check_invariants();
+}
+
 /// Lanes may have reported to a home that has ended since.
 void JobHereActor::on_lanes(mail::LaneNews& news) {
   const auto here = job_->homes().find(news.shard);
@@ -215,7 +219,6 @@ void JobHereActor::look_at_reach(std::uint32_t shard) {
 void JobHereActor::act() {
   carry_out();
   for (look_at_lanes(); job_->step(ports_.now()); look_at_lanes()) carry_out();
-  if (ports_.inspect) ports_.inspect([this] { job_->check_invariants(); });
   tell_lanes();
   for (const Life from : std::exchange(came_, {})) send(node_, mail::WorkCame{from});
   wake();

@@ -14,6 +14,7 @@
 
 #include "actors/attempts.hpp"
 #include "actors/home_on_lanes.hpp"
+#include "actors/invariants.hpp"
 #include "libdag/here/job_here.hpp"
 
 namespace dag {
@@ -30,7 +31,7 @@ struct JobSetup {
   std::optional<std::uint64_t> released_bytes_max = {};
 };
 
-class JobHereActor : public caf::event_based_actor, private JobPorts {
+class JobHereActor : public caf::event_based_actor, public HasInvariants, private JobPorts {
  public:
   JobHereActor(caf::actor_config& config, JobSetup setup, LanesPort& lanes, Ports ports, EventSink& records,
                caf::actor node);
@@ -38,6 +39,7 @@ class JobHereActor : public caf::event_based_actor, private JobPorts {
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.job"; }
+  void check_invariants() const override;
 
  private:
   // As a JobHere sees the process.

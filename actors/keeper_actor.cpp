@@ -203,7 +203,6 @@ void KeeperActor::heard(Life from, KeeperMessage any) {
 }
 
 void KeeperActor::act() {
-  ports_->inspect([this] { gateway_.check_invariants(); });
   // A message from one half makes the other half send messages in turn. The loop ends, since each such
   // message opens or closes one worker process.
   for (bool again = true; again;) {

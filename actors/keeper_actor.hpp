@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "actors/invariants.hpp"
 #include "actors/mail.hpp"
 #include "libdag/base/result.hpp"
 #include "libdag/gateway/gateway.hpp"
@@ -54,8 +55,6 @@ class KeeperPorts {
   /// Tells the other nodes that this node is to leave, or stays after all.
   virtual void drain(bool draining) = 0;
   virtual void shut_down() = 0;
-  /// Lets the checks of a machine run after each event. Only builds for development check.
-  virtual void inspect(const std::function<void()>& /*checks*/) {}
 };
 
 struct KeeperSetup {
@@ -79,13 +78,14 @@ struct KeeperSetup {
 /// The Follower that sends a cell's news of a job to the keeper with this address.
 Follower follower_of(const caf::actor_addr& keeper, JobId job);
 
-class KeeperActor : public caf::event_based_actor {
+class KeeperActor : public caf::event_based_actor, public HasInvariants {
  public:
   KeeperActor(caf::actor_config& config, KeeperSetup setup, std::unique_ptr<KeeperPorts> ports,
               caf::actor node);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.keeper"; }
+  void check_invariants() const override { gateway_.check_invariants(); }
 
  private:
   void act();

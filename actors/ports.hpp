@@ -35,8 +35,6 @@ struct Ports {
   std::function<void(Duration took)> placed = {};
   /// The tasks that went to this process, which was idle. Empty: they are not counted.
   std::function<void(Life thief, std::size_t tasks)> stolen = {};
-  /// Lets the checks of a machine run after each event. Empty: only builds for development check.
-  std::function<void(const std::function<void()>& checks)> inspect = {};
   /// Tells the job's client of an event of an attempt. Empty: nobody follows the job.
   std::function<void(JobId job, Troubled what)> troubled = {};
 };

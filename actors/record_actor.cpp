@@ -189,7 +189,6 @@ void RecordActor::act() {
   if (record_ports_.is_log_behind) replica_.on_disk_behind(record_ports_.is_log_behind(), ports_.now());
   // A write to memory alone is done at once and has effects in turn; each round writes less than the one
   // before.
-  if (ports_.inspect) ports_.inspect([this] { replica_.check_invariants(); });
   for (auto effects = replica_.take_effects(); !effects.empty(); effects = replica_.take_effects()) {
     for (CellReplicaEffect& any : effects) carry_out(any, outgoing);
   }

@@ -9,6 +9,7 @@
 // JobHereActor).
 
 #include "actors/client_voice.hpp"
+#include "actors/invariants.hpp"
 #include "libdag/replica/cell_replica.hpp"
 
 namespace dag {
@@ -24,13 +25,14 @@ struct RecordSetup {
   mail::Seats seats;
 };
 
-class RecordActor : public caf::event_based_actor {
+class RecordActor : public caf::event_based_actor, public HasInvariants {
  public:
   RecordActor(caf::actor_config& config, RecordSetup setup, Ports ports, RecordPorts record_ports,
               EventSink& records, caf::actor node);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.record"; }
+  void check_invariants() const override { replica_.check_invariants(); }
 
  private:
   /// The last state reported to the gateway.

@@ -1,6 +1,6 @@
 #include "tools/sim/actors/actor_host.hpp"
 
-#include "libdag/base/check.hpp"
+#include "actors/invariants.hpp"
 
 namespace dag::sim {
 
@@ -28,7 +28,9 @@ void ActorHost::drain() {
 void ActorHost::run_one(Random& random) {
   auto& jobs = coordinator_.jobs;
   std::swap(jobs.front(), jobs[random.below(jobs.size())]);
+  const caf::intrusive_ptr<caf::resumable> job(jobs.front());  // An actor may end with its message.
   coordinator_.run_once();
+  if (const auto* actor = dynamic_cast<const HasInvariants*>(job.get())) actor->check_invariants();
 }
 
 void ActorHost::advance(Instant now) {

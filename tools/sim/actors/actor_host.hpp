@@ -22,7 +22,7 @@ class ActorHost {
 
   caf::actor_system& system() { return system_; }
   bool has_job() const { return !coordinator_.jobs.empty(); }
-  /// Delivers a message to an actor.
+  /// Delivers a message to an actor. Throws Bug if its machines contradict themselves afterwards.
   void run_one(Random& random);
   /// Delayed messages that are due by now are put into mailboxes.
   void advance(Instant now);

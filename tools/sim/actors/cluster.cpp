@@ -150,7 +150,7 @@ bool Cluster::step() {
     if (!process.paused() && process.host().has_job()) ready_.push_back(&process);
   });
   if (ready_.empty() || random_.chance(hurry)) return pass_time() || !ready_.empty();
-  ready_[random_.below(ready_.size())]->host().run_one(random_);
+  ready_[random_.below(ready_.size())]->run_one(random_);
   return true;
 }
 

@@ -59,7 +59,6 @@ class SimNode::ForKeeperActor final : public KeeperPorts {
   bool read_journal(Life /*client*/, const client::AskJournal& /*what*/) override { return false; }
   void drain(bool /*draining*/) override {}
   void shut_down() override {}
-  void inspect(const std::function<void()>& checks) override { node_.inspect(checks); }
 
  private:
   SimNode& node_;
@@ -154,7 +153,6 @@ SimNode::SimNode(SimWorld world, Life self, std::string address, const SimNodeOp
   outside.now = [this] { return now(); };
   outside.log = [this](std::string_view line) { log_of_actors(line); };
   outside.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
-  outside.inspect = [this](const std::function<void()>& checks) { inspect(checks); };
   NodeSetup node{self_, {self_}};
   KeeperSetup keeper{self_, 1, true, static_cast<std::uint32_t>(options_.copies_wanted)};
   keeper.programs = programs_;

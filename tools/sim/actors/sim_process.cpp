@@ -1,5 +1,7 @@
 #include "tools/sim/actors/sim_process.hpp"
 
+#include "libdag/base/check.hpp"
+
 namespace dag::sim {
 
 void SimProcess::after(Duration pause, std::function<void()> what) {
@@ -12,6 +14,14 @@ void SimProcess::after(Duration pause, std::function<void()> what) {
       what();
     }
   });
+}
+
+void SimProcess::run_one(Random& random) {
+  try {
+    host_.run_one(random);
+  } catch (const Bug& bug) {
+    world_.ledger.violate(to_string(self_) + ": " + bug.what());
+  }
 }
 
 void SimProcess::die() {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "libdag/base/check.hpp"
 #include "tools/sim/actors/actor_host.hpp"
 #include "tools/sim/actors/ledger.hpp"
 #include "tools/sim/actors/sim_transport.hpp"
@@ -38,6 +37,8 @@ class SimProcess {
   void resume();
   bool paused() const { return !over() && plans_->paused; }
   ActorHost& host() { return host_; }
+  /// Delivers a message to an actor.
+  void run_one(Random& random);
   void after(Duration pause, std::function<void()> what);
 
  protected:
@@ -57,14 +58,6 @@ class SimProcess {
   /// Lines for people; lines of actors are violations.
   void log_of_actors(std::string_view line) {
     world_.ledger.violate(to_string(self_) + " says: " + std::string(line));
-  }
-  /// Not an exception: an actor would make something else of it.
-  void inspect(const std::function<void()>& checks) {
-    try {
-      checks();
-    } catch (const Bug& bug) {
-      world_.ledger.violate(to_string(self_) + ": " + bug.what());
-    }
   }
   /// As if their process had died.
   virtual void end_actors() = 0;

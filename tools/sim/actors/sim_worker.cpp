@@ -25,7 +25,6 @@ SimWorker::SimWorker(SimWorld world, StartProcess order, Life node, std::string 
   ports.now = [this] { return now(); };
   ports.log = [this](std::string_view line) { log_of_actors(line); };
   ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
-  ports.inspect = [this](const std::function<void()>& checks) { inspect(checks); };
   NodeSetup setup{self_, {self_}};
   setup.escalate = [this](const Error& why) { fail(why.what); };
   ports.end_now = [this](std::string_view why) {
