@@ -5,42 +5,42 @@
 
 namespace dag {
 
-CellActor::CellActor(caf::actor_config& config, CellSetup setup, Ports ports, EventSink& records,
+CellActor::CellActor(caf::actor_config& config, CellSetup setup, const Ports& ports, EventSink& records,
                      caf::actor node, caf::actor job)
     : event_based_actor(config),
       setup_(std::move(setup)),
-      ports_(std::move(ports)),
+      ports_(ports),
       node_(std::move(node)),
       job_(std::move(job)),
       cell_(setup_.retry ? Cell(setup_.options, setup_.retry->begins->genesis, records)
-                         : Cell(setup_.options, setup_.plan, records)) {}
+                         : Cell(setup_.options, setup_.plan, records)),
+      voice_(setup_.plan->job, *ports_.listener) {}
 
 caf::behavior CellActor::make_behavior() {
   set_exception_handler(keep_text);
-  voice_.follow(std::move(setup_.follower));
   if (const auto retry = std::exchange(setup_.retry, std::nullopt)) {
     offer_outputs(*retry, job_);
-    tell_results(*retry, voice_.follower());
+    tell_results(*retry, *ports_.listener);
   }
-  cell_.begin(setup_.lives, {}, ports_.now());
+  cell_.begin(setup_.lives, {}, ports_.process.now());
   act();
   return {
       [this](const mail::Incoming& incoming) {
-        cell_.on_message(incoming.from, incoming.message, ports_.now());
+        cell_.on_message(incoming.from, incoming.message, ports_.process.now());
         act();
       },
       [this](const mail::Want& want) {
         voice_.rest(want.at_rest);
-        if (!want.at_rest) cell_.keep({TaskId{0, want.task}}, ports_.now());
-        cell_.follow(ClientVoice::submitter, {TaskId{0, want.task}}, ports_.now());
+        if (!want.at_rest) cell_.keep({TaskId{0, want.task}}, ports_.process.now());
+        cell_.follow(ClientVoice::submitter, {TaskId{0, want.task}}, ports_.process.now());
         act();
       },
       [this](const mail::CancelJob&) {
-        cell_.cancel({}, ports_.now());
+        cell_.cancel({}, ports_.process.now());
         act();
       },
       [this](mail::StopJob& stop) {
-        cell_.stop(std::move(stop.why), ports_.now());
+        cell_.stop(std::move(stop.why), ports_.process.now());
         act();
       },
       [this](mail::ProgressDue) { voice_.tell_progress(&cell_.counts()); },
@@ -49,15 +49,15 @@ caf::behavior CellActor::make_behavior() {
         act();
       },
       [this](const mail::LivesUp& up) {
-        cell_.on_lives_up(up.lives, ports_.now());
+        cell_.on_lives_up(up.lives, ports_.process.now());
         act();
       },
       [this](const mail::LifeUp& up) {
-        cell_.on_life_up(up.life, ports_.now());
+        cell_.on_life_up(up.life, ports_.process.now());
         act();
       },
       [this](const mail::LifeDown& down) {
-        cell_.on_life_down(down.life, ports_.now(), down.how);
+        cell_.on_life_down(down.life, ports_.process.now(), down.how);
         act();
       },
       [this](mail::Submit& order) {
@@ -71,7 +71,6 @@ caf::behavior CellActor::make_behavior() {
 void CellActor::on_exit() {
   node_ = nullptr;
   job_ = nullptr;
-  voice_.follow({});
 }
 
 void CellActor::act() {
@@ -85,8 +84,8 @@ void CellActor::act() {
           } else if constexpr (std::is_same_v<What, TellClient>) {
             if (auto order = voice_.tell(std::move(what))) send(job_, *std::move(order));
           } else {
-            voice_.tell_unread(cell_);
-            voice_.follower().ended(std::move(what.stopped), cell_.counts());
+            ports_.listener->ends(setup_.plan->job, cell_);
+            ports_.listener->ended(setup_.plan->job, std::move(what.stopped), cell_.counts());
           }
         },
         effect);

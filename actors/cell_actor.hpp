@@ -16,14 +16,13 @@ struct CellSetup {
   CellOptions options;
   std::shared_ptr<const JobPlan> plan;
   std::vector<Life> lives;
-  Follower follower;
   std::optional<mail::Retry> retry = std::nullopt;
 };
 
 class CellActor : public caf::event_based_actor, public HasInvariants {
  public:
-  CellActor(caf::actor_config& config, CellSetup setup, Ports ports, EventSink& records, caf::actor node,
-            caf::actor job);
+  CellActor(caf::actor_config& config, CellSetup setup, const Ports& ports, EventSink& records,
+            caf::actor node, caf::actor job);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.cell"; }
@@ -33,7 +32,7 @@ class CellActor : public caf::event_based_actor, public HasInvariants {
   void act();
 
   CellSetup setup_;
-  Ports ports_;
+  const Ports ports_;
   caf::actor node_;
   caf::actor job_;
   Cell cell_;

@@ -3,7 +3,7 @@
 namespace dag {
 
 void ClientVoice::settled(const OutcomeRecord& record, Blob output) const {
-  follower_.settled(record.task.index, record.outcome, std::move(output), record.error);
+  listener_.settled(job_, record.task.index, record.outcome, std::move(output), record.error);
 }
 
 std::optional<mail::Bring> ClientVoice::tell(TellClient&& what) {
@@ -13,8 +13,8 @@ std::optional<mail::Bring> ClientVoice::tell(TellClient&& what) {
     return std::nullopt;
   }
   if (at_rest_) {
-    follower_.settled(
-        what.record.task.index, what.record.outcome, {},
+    listener_.settled(
+        job_, what.record.task.index, what.record.outcome, {},
         Error{ErrorCode::output_released, "the output was released: all tasks that read it have ended",
               "say .keep() where the task is added to the graph, or ask for its output before they end"});
     return std::nullopt;
@@ -31,18 +31,14 @@ void ClientVoice::on_brought(dag::Brought&& brought) {
   awaited_.erase(found);
   if (brought.lost) {
     // The task has finished: only its output cannot be had.
-    follower_.settled(record.task.index, record.outcome, {}, brought.lost);
+    listener_.settled(job_, record.task.index, record.outcome, {}, brought.lost);
   } else {
     settled(record, std::move(brought.bytes));
   }
 }
 
-void ClientVoice::tell_unread(const Cell& cell) const {
-  if (follower_.unread) follower_.unread(cell.unread());
-}
-
 bool ClientVoice::owes_progress(const CellCounts& counts) {
-  if (!follower_.progress || counts.settled == told_) return false;
+  if (counts.settled == told_) return false;
   return !std::exchange(progress_due_, true);
 }
 
@@ -50,7 +46,7 @@ void ClientVoice::tell_progress(const CellCounts* counts) {
   progress_due_ = false;
   if (counts == nullptr) return;
   told_ = counts->settled;
-  if (follower_.progress) follower_.progress(*counts);
+  listener_.progress(job_, *counts);
 }
 
 }  // namespace dag

@@ -13,16 +13,13 @@ class ClientVoice {
   /// The submitter is the one client of a cell in this release.
   static constexpr ClientId submitter{1};
 
-  /// The submitter's callbacks.
-  void follow(Follower follower) { follower_ = std::move(follower); }
-  const Follower& follower() const { return follower_; }
+  ClientVoice(JobId job, JobListener& listener) : job_(job), listener_(listener) {}
+
   /// True: no process has outputs of the job any more, so only results in the record can be told.
   void rest(bool at_rest) { at_rest_ = at_rest; }
   /// Returns the request for the runner; nothing when the record held all bytes.
   std::optional<mail::Bring> tell(TellClient&& what);
   void on_brought(dag::Brought&& brought);
-  /// Call before the job's end.
-  void tell_unread(const Cell& cell) const;
   /// The least time between two progress messages.
   static constexpr Duration progress_every = std::chrono::milliseconds(200);
   /// True: tell_progress is to be called after that time; once until then.
@@ -33,7 +30,8 @@ class ClientVoice {
  private:
   void settled(const OutcomeRecord& record, Blob output) const;
 
-  Follower follower_;
+  const JobId job_;
+  JobListener& listener_;
   std::map<std::uint64_t, OutcomeRecord> awaited_;  ///< records whose bytes were sent for, by ticket
   std::uint64_t tickets_ = 0;
   std::uint64_t told_ = 0;  ///< rows settled

@@ -10,12 +10,12 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
-DigestActor::DigestActor(caf::actor_config& config, caf::actor job, std::function<void()> give_way)
-    : event_based_actor(config), job_(std::move(job)), give_way_(std::move(give_way)) {}
+DigestActor::DigestActor(caf::actor_config& config, caf::actor job, ProcessPort& process)
+    : event_based_actor(config), job_(std::move(job)), process_(process) {}
 
 caf::behavior DigestActor::make_behavior() {
   set_exception_handler(keep_text);
-  if (give_way_) give_way_();
+  if (process_.has_background_threads()) process_.give_way();
   return {
       [this](mail::TakeDigest& order) {
         outputs_.push_back({order.output.name, DigestInPieces(std::move(order.output.bytes))});

@@ -18,7 +18,7 @@ namespace dag {
 
 class DigestActor : public caf::event_based_actor {
  public:
-  DigestActor(caf::actor_config& config, caf::actor job, std::function<void()> give_way);
+  DigestActor(caf::actor_config& config, caf::actor job, ProcessPort& process);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.digest"; }
@@ -30,7 +30,7 @@ class DigestActor : public caf::event_based_actor {
   };
 
   caf::actor job_;
-  const std::function<void()> give_way_;
+  ProcessPort& process_;
   std::deque<UnderWay> outputs_;  ///< in the order in which they came; the first is being read
 };
 

@@ -33,8 +33,11 @@ std::unique_ptr<HomeOnLanes> HomeOnLanes::make(HomeOptions options,
   });
   FinishPlacer& placer = *finish;
   std::unique_ptr<HomePlacement> placement = std::move(finish);
-  if (ports.placed)
-    placement = std::make_unique<TimedPlacement>(std::move(placement), ports.now, ports.placed);
+  if (ports.scheduling) {
+    placement = std::make_unique<TimedPlacement>(
+        std::move(placement), [&process = ports.process] { return process.now(); },
+        [&scheduling = *ports.scheduling](Duration took) { scheduling.placed(took); });
+  }
   return std::unique_ptr<HomeOnLanes>(new HomeOnLanes(std::move(options), plan, std::move(shard), lanes,
                                                       records, std::move(placement), placer));
 }

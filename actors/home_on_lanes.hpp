@@ -15,7 +15,7 @@ namespace dag {
 
 class HomeOnLanes final : public HomeHere {
  public:
-  /// `ports` and `lanes` outlive it.
+  /// The lanes outlive it.
   static std::unique_ptr<HomeOnLanes> make(HomeOptions options, const std::shared_ptr<const JobPlan>& plan,
                                            LanesPort& lanes, EventSink& records, const Ports& ports);
   /// The rows go when the last lane is out of them.

@@ -31,12 +31,12 @@ keeper::SaveCopy copy_of(KeepSave save, const JobPlan& plan) {
 
 }  // namespace
 
-JobHereActor::JobHereActor(caf::actor_config& config, JobSetup setup, LanesPort& lanes, Ports ports,
+JobHereActor::JobHereActor(caf::actor_config& config, JobSetup setup, LanesPort& lanes, const Ports& ports,
                            EventSink& records, caf::actor node)
     : event_based_actor(config),
       setup_(std::move(setup)),
       lanes_(lanes),
-      ports_(std::move(ports)),
+      ports_(ports),
       records_(records),
       node_(std::move(node)),
       attempts_(*this, lanes, setup_.plan->representation),
@@ -57,7 +57,7 @@ caf::behavior JobHereActor::make_behavior() {
       [this](mail::AttemptEnded& end) {
         attempts_.ended(end.ended);
         look_at_lanes();
-        job_->on_ended(std::move(end.ended), ports_.now());
+        job_->on_ended(std::move(end.ended), ports_.process.now());
         act();
       },
       [this](mail::Checkpointed& kept) {
@@ -75,7 +75,7 @@ caf::behavior JobHereActor::make_behavior() {
       },
       [this](mail::Bring& bring) {
         asked_[bring.ticket] = caf::actor_cast<caf::actor>(current_sender());
-        job_->bring(bring.ticket, bring.record, std::move(bring.holders), ports_.now());
+        job_->bring(bring.ticket, bring.record, std::move(bring.holders), ports_.process.now());
         act();
       },
       [this](const mail::Digested& digested) {
@@ -92,7 +92,7 @@ caf::behavior JobHereActor::make_behavior() {
       [this](const mail::Tick& tick) {
         if (wake_at_ != tick.due) return;  // An earlier one was set since.
         wake_at_.reset();
-        job_->on_time(ports_.now());
+        job_->on_time(ports_.process.now());
         act();
       },
   };
@@ -100,12 +100,12 @@ caf::behavior JobHereActor::make_behavior() {
 
 /// The runner answers the first state with all that is here, so messages wait until the disk has answered.
 bool JobHereActor::ask_disk() {
-  if (!ports_.saves_of) return false;
-  return ports_.saves_of(*setup_.plan,
-                         [self = caf::actor_cast<caf::actor_addr>(this)](std::vector<KeepSave> saves) {
-                           if (const auto alive = caf::actor_cast<caf::actor>(self))
-                             caf::anon_send(alive, mail::SavesFound{std::move(saves)});
-                         });
+  if (!ports_.saves) return false;
+  return ports_.saves->read(setup_.plan->job, setup_.plan->name,
+                            [self = caf::actor_cast<caf::actor_addr>(this)](std::vector<KeepSave> saves) {
+                              if (const auto alive = caf::actor_cast<caf::actor>(self))
+                                caf::anon_send(alive, mail::SavesFound{std::move(saves)});
+                            });
 }
 
 void JobHereActor::on_exit() {
@@ -126,7 +126,7 @@ void JobHereActor::on_lanes(mail::LaneNews& news) {
   const auto here = job_->homes().find(news.shard);
   if (here == job_->homes().end() || here->second->home.epoch() != news.epoch) return;
   look_at_lanes();
-  job_->on_lanes(news.shard, std::move(news.report), ports_.now());
+  job_->on_lanes(news.shard, std::move(news.report), ports_.process.now());
   act();
 }
 
@@ -136,7 +136,7 @@ void JobHereActor::on_loads(const mail::Loads& loads) {
 }
 
 void JobHereActor::explain(mail::Explain& question) const {
-  job_->explain(question.what, ports_.now(), question.process);
+  job_->explain(question.what, ports_.process.now(), question.process);
   const std::map<TaskId, std::uint64_t> places = lanes_.places(question.job);
   for (auto* tasks : {&question.process.tasks, &question.process.taken}) {
     for (TaskExplained& task : *tasks) {
@@ -211,14 +211,14 @@ void JobHereActor::look_at_lanes() const {
 void JobHereActor::look_at_reach(std::uint32_t shard) {
   std::vector<Life> reach = lanes_.reach();
   reach.push_back(setup_.self);
-  job_->on_reach(shard, std::move(reach), ports_.now(), lanes_.tells_by_link());
+  job_->on_reach(shard, std::move(reach), ports_.process.now(), lanes_.tells_by_link());
 }
 
 // ---- Effects
 
 void JobHereActor::act() {
   carry_out();
-  for (look_at_lanes(); job_->step(ports_.now()); look_at_lanes()) carry_out();
+  for (look_at_lanes(); job_->step(ports_.process.now()); look_at_lanes()) carry_out();
   tell_lanes();
   for (const Life from : std::exchange(came_, {})) send(node_, mail::WorkCame{from});
   wake();
@@ -236,7 +236,7 @@ void JobHereActor::wake() {
   const std::optional<Instant> wake = job_->wake_at();
   if (!wake || (wake_at_ && *wake_at_ <= *wake)) return;
   wake_at_ = wake;
-  delayed_send(this, std::max(*wake - ports_.now(), Duration{0}), mail::Tick{*wake});
+  delayed_send(this, std::max(*wake - ports_.process.now(), Duration{0}), mail::Tick{*wake});
 }
 
 void JobHereActor::carry_out() {
@@ -257,7 +257,7 @@ void JobHereActor::carry_out(const OfferRow& ready) {
 }
 
 void JobHereActor::carry_out(SendMessage& message) {
-  if (message.to != setup_.self) return ports_.send(message.to, std::move(message.message));
+  if (message.to != setup_.self) return ports_.process.send(message.to, std::move(message.message));
   job_->on_message(setup_.self, std::move(message.message));
 }
 
@@ -270,9 +270,7 @@ void JobHereActor::carry_out(const HomeBegan& begun) {
   look_at_reach(begun.shard);
 }
 
-void JobHereActor::carry_out(Troubled& what) {
-  if (ports_.troubled) ports_.troubled(setup_.plan->job, std::move(what));
-}
+void JobHereActor::carry_out(Troubled& what) { ports_.process.troubled(setup_.plan->job, std::move(what)); }
 
 void JobHereActor::carry_out(Brought& what) {
   const auto waiting = asked_.find(what.ticket);
@@ -283,10 +281,10 @@ void JobHereActor::carry_out(Brought& what) {
 
 /// Keeps a save on the disk here, and on those of all nodes with a copy of the record.
 void JobHereActor::carry_out(KeepSave& save) {
-  if (!ports_.keep_save) return;
+  if (!ports_.saves) return;
   keeper::SaveCopy copy = copy_of(std::move(save), *setup_.plan);
   send(node_, mail::SaveHere{copy});
-  ports_.keep_save(std::move(copy));
+  ports_.saves->keep(std::move(copy));
 }
 
 void JobHereActor::carry_out(TakeDigest& order) {
@@ -296,18 +294,18 @@ void JobHereActor::carry_out(TakeDigest& order) {
 
 caf::actor JobHereActor::spawn_digests() {
   const auto self = caf::actor_cast<caf::actor>(this);
-  if (!ports_.give_way) return spawn<DigestActor, caf::linked>(self, nullptr);
-  return spawn<DigestActor, caf::linked + caf::detached>(self, ports_.give_way);
+  ProcessPort& process = ports_.process;
+  if (!process.has_background_threads()) return spawn<DigestActor, caf::linked>(self, std::ref(process));
+  return spawn<DigestActor, caf::linked + caf::detached>(self, std::ref(process));
 }
 
 void JobHereActor::carry_out(const LeaseLost& lost) {
-  if (!ports_.end_now) return;
-  ports_.end_now("this process could not renew its lease, under which it runs the exclusive task " +
-                 to_string(lost.task) + " of " + to_string(setup_.plan->job));
+  ports_.process.end_now("this process could not renew its lease, under which it runs the exclusive task " +
+                         to_string(lost.task) + " of " + to_string(setup_.plan->job));
 }
 
 void JobHereActor::carry_out(const WorkLent& lent) {
-  if (ports_.stolen) ports_.stolen(lent.thief, lent.tasks);
+  if (ports_.scheduling) ports_.scheduling->stolen(lent.thief, lent.tasks);
 }
 
 void JobHereActor::carry_out(const JobOver&) { send(node_, mail::JobOver{setup_.plan->job}); }

@@ -33,8 +33,8 @@ struct JobSetup {
 
 class JobHereActor : public caf::event_based_actor, public HasInvariants, private JobPorts {
  public:
-  JobHereActor(caf::actor_config& config, JobSetup setup, LanesPort& lanes, Ports ports, EventSink& records,
-               caf::actor node);
+  JobHereActor(caf::actor_config& config, JobSetup setup, LanesPort& lanes, const Ports& ports,
+               EventSink& records, caf::actor node);
   ~JobHereActor() override;
   caf::behavior make_behavior() override;
   void on_exit() override;
@@ -88,7 +88,7 @@ class JobHereActor : public caf::event_based_actor, public HasInvariants, privat
 
   JobSetup setup_;
   LanesPort& lanes_;
-  Ports ports_;
+  const Ports ports_;
   EventSink& records_;
   caf::actor node_;
   caf::actor digests_;

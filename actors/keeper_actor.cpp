@@ -265,11 +265,9 @@ void KeeperActor::carry_out(GatewayEffect any) {
         } else if constexpr (std::is_same_v<Effect, ForgetLife>) {
           ports_->forget(effect.life);
         } else if constexpr (std::is_same_v<Effect, BeginJob>) {
-          const JobId job = effect.plan->job;
           ports_->job_begins(*effect.plan);
-          send(node_,
-               mail::Submit{std::move(effect.plan), follower_of(caf::actor_cast<caf::actor_addr>(this), job),
-                            std::move(effect.lives), effect.submitted, retry_mail(effect.retry)});
+          send(node_, mail::Submit{std::move(effect.plan), std::move(effect.lives), effect.submitted,
+                                   retry_mail(effect.retry)});
         } else if constexpr (std::is_same_v<Effect, RecordJob>) {
           effect.submission.accepted_unix_ns = ports_->since_1970().count();
           send(node_,
@@ -319,27 +317,32 @@ JobCounts job_counts(const CellCounts& counts) {
           counts.skipped, counts.cancelled, counts.failures_tolerated()};
 }
 
-/// By address, so that a cell does not keep its keeper alive.
-Follower follower_of(const caf::actor_addr& keeper, JobId job) {
-  const auto tell = [keeper, job](auto what) {
-    if (const auto alive = caf::actor_cast<caf::actor>(keeper)) {
-      caf::anon_send(alive, mail::JobSaid{job, std::move(what)});
-    }
-  };
-  Follower follower;
-  follower.settled = [tell, job](std::uint32_t task, Outcome outcome, Blob output,
-                                 std::optional<Error> error) {
-    tell(client::TaskSettled{job, task, outcome, std::move(output), std::move(error)});
-  };
-  follower.ended = [tell, job](std::optional<Error> stopped, const CellCounts& counts) {
-    tell(client::JobEnded{job, std::move(stopped), job_counts(counts)});
-  };
-  follower.unread = [tell](std::vector<std::uint32_t> tasks) { tell(mail::Unread{std::move(tasks)}); };
-  follower.lost = [tell, job](Error why) { tell(client::JobLost{job, std::move(why)}); };
-  follower.led = [tell](RecordLed news) { tell(std::move(news)); };
-  follower.record_over = [tell] { tell(mail::RecordGone{}); };
-  follower.progress = [tell](const CellCounts& counts) { tell(job_counts(counts)); };
-  return follower;
+// ---- The news of jobs
+
+void TellsKeeper::tell(mail::JobSaid said) const {
+  if (keeper_) caf::anon_send(keeper_, std::move(said));
 }
+
+void TellsKeeper::settled(JobId job, std::uint32_t task, Outcome outcome, Blob output,
+                          std::optional<Error> error) {
+  tell({job, client::TaskSettled{job, task, outcome, std::move(output), std::move(error)}});
+}
+
+void TellsKeeper::progress(JobId job, const CellCounts& counts) { tell({job, job_counts(counts)}); }
+
+void TellsKeeper::ends(JobId job, const Cell& cell) { tell({job, mail::Unread{cell.unread()}}); }
+
+void TellsKeeper::ended(JobId job, std::optional<Error> stopped, const CellCounts& counts) {
+  tell({job, client::JobEnded{job, std::move(stopped), job_counts(counts)}});
+}
+
+void TellsKeeper::lost(JobId job, Error why) { tell({job, client::JobLost{job, std::move(why)}}); }
+
+void TellsKeeper::led(RecordLed&& news) {
+  const JobId job = news.plan->job;
+  tell({job, std::move(news)});
+}
+
+void TellsKeeper::record_over(JobId job) { tell({job, mail::RecordGone{}}); }
 
 }  // namespace dag

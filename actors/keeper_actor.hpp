@@ -75,8 +75,26 @@ struct KeeperSetup {
   ResultLimits results = {};
 };
 
-/// The Follower that sends a cell's news of a job to the keeper with this address.
-Follower follower_of(const caf::actor_addr& keeper, JobId job);
+/// Tells a keeper's actor the news of jobs.
+class TellsKeeper final : public JobListener {
+ public:
+  /// `keeper` outlives this. It may be null before the first job, and after the last.
+  explicit TellsKeeper(const caf::actor& keeper) : keeper_(keeper) {}
+
+  void settled(JobId job, std::uint32_t task, Outcome outcome, Blob output,
+               std::optional<Error> error) override;
+  void progress(JobId job, const CellCounts& counts) override;
+  void ends(JobId job, const Cell& cell) override;
+  void ended(JobId job, std::optional<Error> stopped, const CellCounts& counts) override;
+  void lost(JobId job, Error why) override;
+  void led(RecordLed&& news) override;
+  void record_over(JobId job) override;
+
+ private:
+  void tell(mail::JobSaid said) const;
+
+  const caf::actor& keeper_;
+};
 
 class KeeperActor : public caf::event_based_actor, public HasInvariants {
  public:

@@ -104,7 +104,6 @@ struct Retry {
 /// gateway -> NodeActor: a new job, whose cell lives here.
 struct Submit {
   std::shared_ptr<const JobPlan> plan;
-  Follower follower;
   /// The processes that run it; none: all, this process included.
   std::vector<Life> lives = {};
   /// When the client was told that the job is accepted: deadlines count from there. Left out: from now.
@@ -318,7 +317,7 @@ struct Spilled {
   client::TaskSettled settled;
   bool written = false;
 };
-/// Follower::unread.
+/// Cell::unread.
 struct Unread {
   std::vector<std::uint32_t> tasks;
 };

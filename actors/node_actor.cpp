@@ -9,12 +9,12 @@
 
 namespace dag {
 
-NodeActor::NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, Ports ports,
+NodeActor::NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, const Ports& ports,
                      EventSink& records)
     : event_based_actor(config),
       setup_(std::move(setup)),
       lanes_(lanes),
-      ports_(std::move(ports)),
+      ports_(ports),
       records_(records),
       forgotten_(std::move(setup_.forgotten)) {
   set_down_handler([this](const caf::down_msg& down) { on_child_down(down); });
@@ -132,7 +132,6 @@ caf::behavior NodeActor::make_behavior() {
 
 void NodeActor::on_exit() {
   while (!jobs_.empty()) close_job(jobs_.begin()->first, false);
-  setup_.records.reset();
 }
 
 template <class Order>
@@ -145,7 +144,8 @@ bool NodeActor::ask_what_is_done(Order& order) {
     return true;
   }
   // Its time was over in this moment.
-  ports_.log(to_string(order.plan->job) + " does not begin: " + to_string(retried) + " is not kept any more");
+  ports_.process.log(to_string(order.plan->job) + " does not begin: " + to_string(retried) +
+                     " is not kept any more");
   return true;
 }
 
@@ -154,7 +154,6 @@ void NodeActor::submit(mail::Submit& order) {
   if (order.retry) order.plan = order.retry->begins->genesis.plan;
   open_job(order.plan);
   HostedJob& job = jobs_.at(order.plan->job);
-  job.follower = order.follower;
   CellSetup setup;
   setup.options = {setup_.self, order.plan->seed};
   setup.options.submitted = order.submitted;
@@ -169,7 +168,6 @@ void NodeActor::submit(mail::Submit& order) {
     setup.lives.push_back(setup_.self);
     setup.options.self_runs = false;
   }
-  setup.follower = std::move(order.follower);
   job.cell = spawn<CellActor, caf::monitored>(std::move(setup), ports_, records_,
                                               caf::actor_cast<caf::actor>(this), job.job);
   send(job.job, mail::CellHere{job.cell});
@@ -180,10 +178,10 @@ void NodeActor::open_record(JobId id, std::optional<mail::Record> begins, consen
   if (jobs_.contains(id) || is_forgotten(id)) return;
   HostedJob& job = job_here(id);
   job.runs_elsewhere = job.recorded = true;
-  RecordSetup setup{id, setup_.self, std::move(begins), std::move(stored), setup_.lives, seats_};
-  job.follower = setup_.records->follower(id);
+  RecordSetup setup{id,           setup_.self, setup_.records, std::move(begins), std::move(stored),
+                    setup_.lives, seats_};
   try {
-    job.cell = spawn<RecordActor, caf::monitored>(std::move(setup), ports_, *setup_.records, records_,
+    job.cell = spawn<RecordActor, caf::monitored>(std::move(setup), ports_, records_,
                                                   caf::actor_cast<caf::actor>(this));
   } catch (const Failure& failure) {
     Error why = failure.error();
@@ -196,10 +194,11 @@ void NodeActor::open_record(JobId id, std::optional<mail::Record> begins, consen
 void NodeActor::on_copy_said(mail::CopySaid& copy) {
   const JobId id = copy.said.job;
   if (!setup_.logs.empty()) return;  // Nobody speaks for a copy that is still on the disk alone.
-  if (!setup_.records || failed_.contains(id)) return;
+  if (!ports_.replicas || failed_.contains(id)) return;
   const bool is_over = std::holds_alternative<consensus::Over>(copy.said.message);
   if (is_forgotten(id)) {
-    if (!is_over) setup_.records->send(copy.from, {id, consensus::Over{setup_.records->seat, 0}});
+    if (!is_over)
+      ports_.replicas->send(copy.from, consensus::Addressed{id, consensus::Over{setup_.records.seat, 0}});
     return;
   }
   if (is_over && !jobs_.contains(id)) return;
@@ -227,7 +226,7 @@ void NodeActor::route(SendMessage message) {
   if (message.to == setup_.self) {
     deliver(setup_.self, std::move(message.message));
   } else {
-    ports_.send(message.to, std::move(message.message));
+    ports_.process.send(message.to, std::move(message.message));
   }
 }
 
@@ -263,7 +262,7 @@ void NodeActor::hold_early(Life from, JobMessage message) {
     term = state->term;
   }
   if (const auto given_up = early_.hold(from, std::move(message)))
-    ports_.log("nobody has said what " + to_string(*given_up) + " is: what came of it is dropped");
+    ports_.process.log("nobody has said what " + to_string(*given_up) + " is: what came of it is dropped");
   if (question && early_.asks(id, term)) route(*std::move(question));
 }
 
@@ -300,7 +299,7 @@ void NodeActor::close_job(JobId id, bool for_good) {
   const auto job = jobs_.find(id);
   if (job == jobs_.end()) return;
   if (job->second.recorded) {
-    if (job->second.follower.record_over) job->second.follower.record_over();
+    ports_.listener->record_over(id);
     if (job->second.cell) send_exit(job->second.cell, caf::exit_reason::user_shutdown);
   } else if (job->second.cell) {
     // Outputs lie where they were made for as long as the client may ask for them: until now. A state in
@@ -310,16 +309,18 @@ void NodeActor::close_job(JobId id, bool for_good) {
     ++over.version;
     over.ended = true;
     for (const Life life : lives) {
-      if (life != setup_.self) ports_.send(life, over);
+      if (life != setup_.self) ports_.process.send(life, over);
     }
     send_exit(job->second.cell, caf::exit_reason::user_shutdown);
   }
   if (job->second.job) send_exit(job->second.job, caf::exit_reason::user_shutdown);
-  const bool on_disk = job->second.recorded && setup_.records && setup_.records->forget;
+  const bool recorded = job->second.recorded;
   jobs_.erase(job);
   if (!for_good) return;
   forgotten_.insert(id.value);
-  if (on_disk) setup_.records->forget(id);
+  if (!recorded) return;
+  if (ports_.log) ports_.log->forget(id);
+  if (ports_.saves) ports_.saves->forget(id);
 }
 
 void NodeActor::on_ends_by(const mail::EndsBy& news) {
@@ -327,14 +328,15 @@ void NodeActor::on_ends_by(const mail::EndsBy& news) {
   if (job == jobs_.end()) return;
   job->second.ends_by = news.at;
   if (news.at)
-    delayed_send(this, std::max(*news.at - ports_.now(), Duration{0}), mail::LeaseOver{news.job, *news.at});
+    delayed_send(this, std::max(*news.at - ports_.process.now(), Duration{0}),
+                 mail::LeaseOver{news.job, *news.at});
 }
 
 void NodeActor::on_lease_over(const mail::LeaseOver& due) {
   const auto job = jobs_.find(due.job);
-  if (job == jobs_.end() || job->second.ends_by != due.at || !ports_.end_now) return;
-  ports_.end_now("this process could not renew its lease, under which it runs exclusive tasks of " +
-                 to_string(due.job));
+  if (job == jobs_.end() || job->second.ends_by != due.at) return;
+  ports_.process.end_now("this process could not renew its lease, under which it runs exclusive tasks of " +
+                         to_string(due.job));
 }
 
 void NodeActor::on_child_down(const caf::down_msg& down) {
@@ -348,12 +350,12 @@ void NodeActor::on_child_down(const caf::down_msg& down) {
 /// The parts of the job in this process are gone.
 void NodeActor::fail_job(JobId id, Error why) {
   HostedJob& job = jobs_.at(id);
-  ports_.log(why.what);
-  if (job.follower.lost) {
-    job.follower.lost(std::move(why));
-  } else if (setup_.escalate) {
+  ports_.process.log(why.what);
+  if (job.cell || job.recorded) {
+    ports_.listener->lost(id, std::move(why));
+  } else {
     // Elsewhere they wait for what was here; they recover from a process that ends, not from half of one.
-    setup_.escalate(std::move(why));
+    ports_.process.escalate(std::move(why));
   }
   const bool recorded = job.recorded;
   // Other copies may be well, and are not to hear that nobody needs theirs.

@@ -22,11 +22,8 @@ struct NodeSetup {
   Life self;
   /// Everybody, this process included.
   std::set<Life> lives;
-  /// Ends the process: part of a job whose client is elsewhere has failed here. Empty where there is only one
-  /// process.
-  std::function<void(Error why)> escalate = {};
-  /// Set in a node that holds copies of records.
-  std::optional<RecordPorts> records = std::nullopt;
+  /// For a node that holds copies of records (Ports::replicas).
+  RecordOptions records = {};
   /// The records of jobs on this node's disk (mail::Recover opens them), and the jobs that it knows to be
   /// over.
   std::map<JobId, consensus::Stored> logs = {};
@@ -37,7 +34,8 @@ struct NodeSetup {
 
 class NodeActor : public caf::event_based_actor {
  public:
-  NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, Ports ports, EventSink& records);
+  NodeActor(caf::actor_config& config, NodeSetup setup, LanesPort& lanes, const Ports& ports,
+            EventSink& records);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.node"; }
@@ -53,7 +51,6 @@ class NodeActor : public caf::event_based_actor {
     message::JobState state;
     /// When its lease is over, if something runs under it here.
     std::optional<Instant> ends_by;
-    Follower follower;
     /// True: the job has a state.
     bool begun = false;
     /// In processes of its own: those of the cluster that come and go are nothing to it.
@@ -94,7 +91,7 @@ class NodeActor : public caf::event_based_actor {
 
   NodeSetup setup_;
   LanesPort& lanes_;
-  Ports ports_;
+  const Ports ports_;
   EventSink& records_;
   std::map<JobId, HostedJob> jobs_;
   EarlyMessages early_;              ///< of jobs that are not in `jobs_`

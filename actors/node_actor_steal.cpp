@@ -18,10 +18,10 @@ void NodeActor::steal() {
   if (shared == jobs_.end()) return;
   const std::uint32_t dry = lanes_.dry();
   if (dry == 0) return lanes_.tell_when_dry();
-  const Instant now = ports_.now();
+  const Instant now = ports_.process.now();
   if (const auto victim = thief_.next(victims_of(shared->second), now)) {
     asked_of_ = shared->first;
-    ports_.send(*victim, message::StealRequest{shared->first, dry});
+    ports_.process.send(*victim, message::StealRequest{shared->first, dry});
   }
   const auto wake = thief_.wake_at();
   if (!wake || (wake_at_ && *wake_at_ <= *wake)) return;

@@ -17,6 +17,7 @@ namespace dag {
 struct RecordSetup {
   JobId job;
   Life self;
+  RecordOptions options;
   /// Begins the record, and leads it at first; none: another copy began it.
   std::optional<mail::Record> begins;
   /// The record's log on the node's disk.
@@ -27,8 +28,8 @@ struct RecordSetup {
 
 class RecordActor : public caf::event_based_actor, public HasInvariants {
  public:
-  RecordActor(caf::actor_config& config, RecordSetup setup, Ports ports, RecordPorts record_ports,
-              EventSink& records, caf::actor node);
+  RecordActor(caf::actor_config& config, RecordSetup setup, const Ports& ports, EventSink& records,
+              caf::actor node);
   caf::behavior make_behavior() override;
   void on_exit() override;
   const char* name() const override { return "dag.record"; }
@@ -59,8 +60,7 @@ class RecordActor : public caf::event_based_actor, public HasInvariants {
   void wake();
 
   RecordSetup setup_;
-  Ports ports_;
-  RecordPorts record_ports_;
+  const Ports ports_;
   caf::actor node_;
   caf::actor job_;
   ClientVoice voice_;

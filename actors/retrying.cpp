@@ -10,10 +10,11 @@ void say_what_is_done(mail::Retry& retry, const CellSnapshot& ended, JobId job) 
   retry.begins = retried(ended, job, held);
 }
 
-void tell_results(const mail::Retry& retry, const Follower& follower) {
+void tell_results(const mail::Retry& retry, JobListener& listener) {
+  const JobId job = retry.begins->genesis.plan->job;
   for (const client::TaskSettled& settled : retry.of.outputs) {
     if (settled.outcome == Outcome::finished && retry.begins->done[settled.task])
-      follower.settled(settled.task, settled.outcome, settled.output, settled.error);
+      listener.settled(job, settled.task, settled.outcome, settled.output, settled.error);
   }
 }
 

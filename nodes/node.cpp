@@ -68,6 +68,8 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
       supervise_all_(options.supervise_all),
       logger_(make_logger(options.log_level)),
       doorbell_(place_ && options.rings ? make_doorbell(*logger_) : nullptr),
+      process_(process_port()),
+      listener_(job_listener()),
       system_(config_),
       running_(make_run_pages(place_)),
       lanes_(lanes_options(options), lane_events()),
@@ -75,29 +77,16 @@ Node::Node(const NodeOptions& options, std::optional<Place> place)
         caf::anon_send(node_, mail::StopJob{job, std::move(why)});
       }) {
   warn_of_slow_barriers(*logger_);
-  NodeSetup setup{self_, {self_}, {}};
+  NodeSetup setup{self_, {self_}};
   setup.released_bytes_max = room_for_released();
-  Ports ports;
-  ports.now = steady_now;
-  ports.log = [this](std::string_view line) { logger_->error("{}", line); };
-  ports.troubled = [this](JobId job, Troubled what) { note(note_of(job, std::move(what))); };
-  ports.give_way = give_way;
+  if (place_) begin_arena();
+  node_ = system_.spawn<NodeActor>(std::move(setup), lanes_,
+                                   Ports{.process = *process_, .listener = listener_.get()}, records_);
   if (place_) {
-    begin_arena();
-    setup.escalate = [this](Error why) { fail(std::move(why)); };
-    ports.end_now = [](std::string_view why) {
-      std::cerr << "dag: " << why << std::endl;
-      end_now(exit_cluster_lost);
-    };
-    ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
     // No message is sent before a member is up, and membership, which says so, starts last.
-    node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
     open_transport();
     start_membership();
     transport_->begin();
-  } else {
-    ports.send = [this](Life to, const JobMessage&) { logger_->error("a message for {}", to_string(to)); };
-    node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
   }
   when_it_fails(node_, [this](Error why) { fail(std::move(why)); });
 }
@@ -152,8 +141,8 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
   {
     const std::lock_guard lock(state_mutex_);
     if (failed_) return *failed_;
-    std::erase_if(submitted_, [](const auto& one) { return one.expired(); });
-    submitted_.push_back(state);
+    std::erase_if(submitted_, [](const auto& one) { return one.second.expired(); });
+    submitted_.emplace(plan->job, state);
   }
   if (!place_) {
     ended_.begin(plan->job, plan->graph);
@@ -161,7 +150,7 @@ Status Node::submit(std::shared_ptr<const detail::Fragment> graph, std::shared_p
     using Loads = std::vector<std::pair<Life, LoadSummary>>;
     caf::anon_send(node_, mail::Loads{std::make_shared<const Loads>(Loads{{self_, load}})});
   }
-  caf::anon_send(node_, mail::Submit{std::move(plan), follower_of(state)});
+  caf::anon_send(node_, mail::Submit{std::move(plan)});
   return Done{};
 }
 
@@ -187,13 +176,7 @@ EndedJobs::Ports Node::ports_of_ended() {
 }
 
 void Node::refuse(JobId id, std::uint32_t task) {
-  std::shared_ptr<detail::JobState> job;
-  {
-    const std::lock_guard lock(state_mutex_);
-    for (const auto& one : submitted_) {
-      if (auto state = one.lock(); state && state->id == id) job = std::move(state);
-    }
-  }
+  const std::shared_ptr<detail::JobState> job = state_of(id);
   if (!job) return;
   job->settle(
       task,
@@ -227,31 +210,10 @@ Status Node::wait_for_all() {
                "look at what the missing ones said on stderr; does each make a dag::Session?"};
 }
 
-Follower Node::follower_of(const std::shared_ptr<detail::JobState>& of) {
-  const std::weak_ptr<detail::JobState> state = of;
-  Follower follower;
-  follower.settled = [this, state](std::uint32_t task, Outcome outcome, Blob output,
-                                   std::optional<Error> error) {
-    const auto job = state.lock();
-    if (!job) return;
-    job->settle(task, {outcome, std::move(output), std::move(error)});
-    ended_.settled(job->id, task);
-  };
-  follower.ended = [this, state](const std::optional<Error>& stopped, const CellCounts& counts) {
-    const auto job = state.lock();
-    if (!job) return;
-    memory_.ended(job->id);
-    if (stopped) job->lose(*stopped);
-    job->end(!stopped && counts.well(), detail::by_outcome(counts));
-    if (!stopped) ended_.ended(job->id, counts.failed + counts.skipped + counts.cancelled == 0);
-  };
-  follower.progress = [state](const CellCounts& counts) {
-    if (const auto job = state.lock()) job->count(detail::by_outcome(counts));
-  };
-  follower.lost = [state](Error why) {
-    if (const auto job = state.lock()) job->lose(std::move(why));
-  };
-  return follower;
+std::shared_ptr<detail::JobState> Node::state_of(JobId job) {
+  const std::lock_guard lock(state_mutex_);
+  const auto found = submitted_.find(job);
+  return found == submitted_.end() ? nullptr : found->second.lock();
 }
 
 void Node::on_event(std::function<void(const JobEvent&)> handler) {
@@ -315,12 +277,17 @@ void Node::fail(Error why) {
     const std::lock_guard lock(state_mutex_);
     if (failed_ || first_left_) return;
     failed_ = why;
-    for (const auto& one : submitted_) {
-      if (auto state = one.lock()) waiting.push_back(std::move(state));
+    for (const auto& [job, handle] : submitted_) {
+      if (auto state = handle.lock()) waiting.push_back(std::move(state));
     }
     state_changed_.notify_all();
   }
   for (const auto& state : waiting) state->lose(why);
+}
+
+void Node::lose_lease(std::string_view why) {
+  std::cerr << "dag: " << why << std::endl;
+  end_now(exit_cluster_lost);
 }
 
 int Node::serve() {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -46,9 +47,13 @@ class Node : public detail::Client {
   // ---- Building it
   CoreShare share() const;
   LanesOptions lanes_options(const NodeOptions& options) const;
+  class ForNodeActor;
+  class OnJobs;
   class OnLanes;
   class OnTransport;
   class ForMembership;
+  std::unique_ptr<ProcessPort> process_port();
+  std::unique_ptr<JobListener> job_listener();
   std::unique_ptr<LaneEvents> lane_events();
   void open_transport();
   void start_membership();
@@ -62,7 +67,10 @@ class Node : public detail::Client {
   /// Ends this process's part in the run: the client is told, or serve() returns.
   void fail(Error why);
   Status wait_for_all();
-  Follower follower_of(const std::shared_ptr<detail::JobState>& state);
+  /// Null: its handle is gone.
+  std::shared_ptr<detail::JobState> state_of(JobId job);
+  /// Other processes may restart exclusive tasks that run here.
+  [[noreturn]] static void lose_lease(std::string_view why);
   EndedJobs::Ports ports_of_ended();
   /// The job's actors are gone.
   void refuse(JobId job, std::uint32_t task);
@@ -84,10 +92,14 @@ class Node : public detail::Client {
   std::set<ProcessId> seen_;
   std::optional<Error> failed_;
   bool first_left_ = false;
-  std::vector<std::weak_ptr<detail::JobState>> submitted_;
+  std::map<JobId, std::weak_ptr<detail::JobState>> submitted_;
   EndedJobs ended_{ports_of_ended()};  ///< in a process alone
 
   std::atomic<std::uint64_t> next_job_{1};
+  // Ports of the NodeActor.
+  const std::unique_ptr<ProcessPort> process_;
+  const std::unique_ptr<JobListener> listener_;
+
   SystemConfig config_;
   caf::actor_system system_;
   // Ended before the actor system: its actors speak to the transport and the lanes, and these to them.

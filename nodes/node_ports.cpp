@@ -1,11 +1,68 @@
-// The world of a node's lanes, transport and membership: each port is a class of its own.
+// The world of a node's actors, lanes and transport: each port is a class of its own.
 
 #include "nodes/node.hpp"
 #include "nodes/process/build_id.hpp"
 #include "nodes/process/job_notes.hpp"
+#include "nodes/process/os_process.hpp"
 #include "nodes/process/process_lane_events.hpp"
 
 namespace dag {
+
+/// Alone there is nobody to send to, and nobody who would go on after its end.
+class Node::ForNodeActor final : public OsProcess {
+ public:
+  explicit ForNodeActor(Node& node) : OsProcess(node.logger_), node_(node) {}
+
+  void send(Life to, JobMessage message) override {
+    if (node_.place_) return node_.transport_->send(to, std::move(message));
+    node_.logger_->error("a message for {}", to_string(to));
+  }
+  void troubled(JobId job, Troubled what) override { node_.note(note_of(job, std::move(what))); }
+  void escalate(Error why) override {
+    if (node_.place_) node_.fail(std::move(why));
+  }
+  void end_now(std::string_view why) override {
+    if (node_.place_) lose_lease(why);
+  }
+
+ private:
+  Node& node_;
+};
+
+std::unique_ptr<ProcessPort> Node::process_port() { return std::make_unique<ForNodeActor>(*this); }
+
+/// A job whose handle is gone is told nothing.
+class Node::OnJobs final : public JobListener {
+ public:
+  explicit OnJobs(Node& node) : node_(node) {}
+
+  void settled(JobId id, std::uint32_t task, Outcome outcome, Blob output,
+               std::optional<Error> error) override {
+    const auto job = node_.state_of(id);
+    if (!job) return;
+    job->settle(task, {outcome, std::move(output), std::move(error)});
+    node_.ended_.settled(id, task);
+  }
+  void progress(JobId id, const CellCounts& counts) override {
+    if (const auto job = node_.state_of(id)) job->count(detail::by_outcome(counts));
+  }
+  void ended(JobId id, std::optional<Error> stopped, const CellCounts& counts) override {
+    const auto job = node_.state_of(id);
+    if (!job) return;
+    node_.memory_.ended(id);
+    if (stopped) job->lose(*stopped);
+    job->end(!stopped && counts.well(), detail::by_outcome(counts));
+    if (!stopped) node_.ended_.ended(id, counts.failed + counts.skipped + counts.cancelled == 0);
+  }
+  void lost(JobId id, Error why) override {
+    if (const auto job = node_.state_of(id)) job->lose(std::move(why));
+  }
+
+ private:
+  Node& node_;
+};
+
+std::unique_ptr<JobListener> Node::job_listener() { return std::make_unique<OnJobs>(*this); }
 
 class Node::OnLanes final : public ProcessLaneEvents {
  public:

@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/ports.hpp"
 #include "libdag/base/ids.hpp"
 #include "libdag/keeper/messages.hpp"
 #include "nodes/disk/checkpoint_files.hpp"
@@ -29,7 +30,7 @@ namespace dag {
 
 enum class LogLevel : std::uint8_t { info, warn };
 
-class CheckpointStore {
+class CheckpointStore final : public SaveStore {
  public:
   using Log = std::function<void(LogLevel level, const std::string& line)>;
 
@@ -37,16 +38,17 @@ class CheckpointStore {
   CheckpointStore(std::filesystem::path directory, Life self, std::set<JobId> open, Log log,
                   Files& files = files_of_host());
   /// Writes the waiting saves.
-  ~CheckpointStore();
+  ~CheckpointStore() override;
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;
 
   /// From any thread, as all of these; does not block.
-  void keep(keeper::SaveCopy copy);
+  void keep(keeper::SaveCopy copy) override;
   void job_ended(JobId job, bool well);
-  /// Reads the saves of a job: `done` gets them on the thread here, damaged ones left out. False: there are
-  /// none, and `done` is not called.
-  bool read(JobId job, const std::string& job_name, std::function<void(std::vector<KeepSave>)> done);
+  void forget(JobId job) override { job_ended(job, true); }
+  /// `found` is called on the thread here; damaged saves are left out.
+  bool read(JobId job, const std::string& job_name,
+            std::function<void(std::vector<KeepSave>)> found) override;
 
   /// Incomplete saves of one group; of more than these the oldest is given up.
   static constexpr std::size_t unfinished_max = 4;

@@ -31,6 +31,7 @@
 #include <optional>
 #include <thread>
 
+#include "actors/ports.hpp"
 #include "libdag/base/id_set.hpp"
 #include "libdag/base/result.hpp"
 #include "libdag/base/time.hpp"
@@ -41,7 +42,7 @@
 
 namespace dag {
 
-class Store {
+class Store final : public RecordLog {
  public:
   /// Reads the log. `on_full` is called on the store's thread when the disk has become full, and when it no
   /// longer is. log_damaged: records on the disk are lost or unreadable, and the node needs another seat;
@@ -51,7 +52,7 @@ class Store {
                                              std::function<void(bool full)> on_full = {},
                                              Files& files = files_of_host());
   /// Writes the waiting orders, unless the disk is full.
-  ~Store();
+  ~Store() override;
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
@@ -65,17 +66,17 @@ class Store {
   // ---- From any thread; none of these waits for the disk
   /// `written` is called on the store's thread when this and all before it are on the disk; it must not wait.
   /// Entries that a segment cannot hold, and a change that says nothing, are bugs of the caller.
-  void write(JobId job, consensus::StoredChange change, std::function<void()> written);
+  void write(JobId job, consensus::StoredChange change, std::function<void()> written) override;
   /// Nobody needs this job's log: after a start it is not there, unless the job is begun again. The store
   /// remembers that the job was forgotten.
-  void forget(JobId job);
+  void forget(JobId job) override;
   /// The approximate size of orders that are not on the disk.
   std::size_t waiting_bytes() const { return waiting_bytes_; }
   static constexpr std::size_t waiting_bytes_max = std::size_t{64} << 20;
   /// More than that waits: a node that leads a job's record proposes nothing. Nothing else asks: a vote
   /// cannot wait, and messages of other nodes' leaders have their own limit
   /// (consensus::ReplicaOptions::bytes_in_flight_max).
-  bool is_behind() const { return waiting_bytes_ > waiting_bytes_max; }
+  bool is_behind() const override { return waiting_bytes_ > waiting_bytes_max; }
   bool full() const { return full_; }
   /// A disk that completes no waiting order for longer than this is useless.
   static constexpr Duration stuck_after = std::chrono::seconds(2);

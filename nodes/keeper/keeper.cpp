@@ -22,7 +22,7 @@ wire::CodeMap codes_of_others() {
 }
 
 Duration election_timeout(const KeeperOptions& options) {
-  return net::is_loopback(options.listen) ? election_timeout_on_one_host() : RecordPorts{}.election_timeout;
+  return net::is_loopback(options.listen) ? election_timeout_on_one_host() : RecordOptions{}.election_timeout;
 }
 
 /// How far the numbers of each node's jobs had come.
@@ -55,6 +55,8 @@ Keeper::Keeper(const KeeperOptions& options)
                                    : 0),
       codes_(codes_of_others()),
       progress_(election_timeout(options) / 2, progress_ports()),
+      process_(process_port()),
+      replicas_(replica_transport()),
       system_(config_),
       lanes_({}, {}),
       memory_([this](JobId job, Error why) {
@@ -74,13 +76,7 @@ Keeper::Keeper(const KeeperOptions& options)
   cluster_ = options_.cluster;
   if (cluster_ == ClusterId{} && options_.peers.empty()) cluster_ = {draw_number()};
 
-  Ports ports;
-  ports.now = steady_now;
-  ports.log = [this](std::string_view line) { logger_->error("{}", line); };
-  ports.give_way = give_way;
-  ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
-  // Nobody sends before a message has come, and none comes before the transport begins.
-  NodeSetup node{self_, {self_}, {}};
+  NodeSetup node{self_, {self_}};
   KeeperSetup keeper{self_, static_cast<std::uint32_t>(getpid()), disk_ != 0, options.replicas,
                      !options.peers.empty()};
   keeper.limits = limits_now();
@@ -88,7 +84,7 @@ Keeper::Keeper(const KeeperOptions& options)
   keeper.results.spills = data_.has_value();
   keeper.programs = programs_.ids();
   keeper.programs_bytes_max = ProgramStore::programs_bytes_max;
-  if (disk_ != 0) node.records = record_ports();
+  node.records = record_options();
   if (store_) {
     node.logs = store_->take_logs();
     node.forgotten = store_->forgotten();
@@ -96,8 +92,9 @@ Keeper::Keeper(const KeeperOptions& options)
     for (const auto& [job, log] : node.logs) keeper.unread.insert(job);
     if (!node.logs.empty()) logger_->info("{} jobs are in the log", node.logs.size());
   }
-  if (data_) open_checkpoints(node.logs, ports);
-  node_ = system_.spawn<NodeActor>(std::move(node), lanes_, std::move(ports), open_records());
+  if (data_) open_checkpoints(node.logs);
+  // Nobody sends before a message has come, and none comes before the transport begins.
+  node_ = system_.spawn<NodeActor>(std::move(node), lanes_, ports(), open_records());
   keeper_ = system_.spawn<KeeperActor>(std::move(keeper), keeper_ports(), node_);
   for (const caf::actor& actor : {node_, keeper_})
     when_it_fails(actor, [this](Error why) { end(std::move(why)); });
@@ -154,7 +151,7 @@ EventSink& Keeper::open_records() {
   return records_.emplace(details_, *journal_);
 }
 
-void Keeper::open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports) {
+void Keeper::open_checkpoints(const std::map<JobId, consensus::Stored>& jobs) {
   std::set<JobId> open;
   for (const auto& [job, log] : jobs) open.insert(job);
   checkpoints_ = std::make_unique<CheckpointStore>(
@@ -163,10 +160,6 @@ void Keeper::open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Po
         logger_->log(level == LogLevel::info ? spdlog::level::info : spdlog::level::warn, "{}", line);
       },
       *files_);
-  ports.keep_save = [this](keeper::SaveCopy copy) { checkpoints_->keep(std::move(copy)); };
-  ports.saves_of = [this](const JobPlan& plan, std::function<void(std::vector<KeepSave>)> found) {
-    return checkpoints_->read(plan.job, plan.name, std::move(found));
-  };
 }
 
 /// A damaged log is put aside when other nodes have copies of what was in it: this one begins with an empty
@@ -245,28 +238,21 @@ void Keeper::open_web() {
   endpoint_.web = net::to_string(web_->address());
 }
 
-RecordPorts Keeper::record_ports() {
-  RecordPorts ports;
-  ports.send = [this](Life to, consensus::Addressed message) { transport_->send(to, std::move(message)); };
-  ports.follower = [this](JobId job) { return follower_of(caf::actor_cast<caf::actor_addr>(keeper_), job); };
-  if (store_) {
-    ports.write = [this](JobId job, consensus::StoredChange change, std::function<void()> written) {
-      store_->write(job, std::move(change), std::move(written));
-    };
-    ports.is_log_behind = [this] { return store_->is_behind(); };
-    ports.forget = [this](JobId job) {
-      store_->forget(job);
-      checkpoints_->job_ended(job, true);
-    };
-    ports.send_save = [this](Life to, keeper::SaveCopy copy) { transport_->send(to, std::move(copy)); };
-    ports.save_bytes_max = wire::save_bytes_max;
-  }
-  ports.codes = &codes_;
-  ports.seat = {self_.process, disk_};
-  ports.copies_wanted = options_.replicas;
-  ports.witness = options_.witness;
-  ports.election_timeout = election_timeout(options_);
+Ports Keeper::ports() {
+  Ports ports{.process = *process_, .listener = &listener_, .saves = checkpoints_.get(), .log = store_.get()};
+  if (disk_ != 0) ports.replicas = replicas_.get();
   return ports;
+}
+
+RecordOptions Keeper::record_options() const {
+  RecordOptions options;
+  options.codes = &codes_;
+  options.seat = {self_.process, disk_};
+  options.copies_wanted = options_.replicas;
+  options.witness = options_.witness;
+  options.election_timeout = election_timeout(options_);
+  options.save_bytes_max = wire::save_bytes_max;
+  return options;
 }
 
 WorkerEvents Keeper::worker_events() {

@@ -92,15 +92,20 @@ class Keeper {
   void make_state_directory() const;
   EventSink& open_records();
   std::unique_ptr<Store> open_store();
-  void open_checkpoints(const std::map<JobId, consensus::Stored>& jobs, Ports& ports);
+  void open_checkpoints(const std::map<JobId, consensus::Stored>& jobs);
   void open_spill();
   void open_transport();
   void open_web();
-  RecordPorts record_ports();
+  Ports ports();
+  RecordOptions record_options() const;
   // ---- keeper_ports.cpp
+  class ForNodeActor;
+  class ToReplicas;
   class ForKeeperActor;
   class ForMembership;
   class OnTransport;
+  std::unique_ptr<ProcessPort> process_port();
+  std::unique_ptr<ReplicaTransport> replica_transport();
   std::unique_ptr<KeeperPorts> keeper_ports();
   std::unique_ptr<MembershipPorts> membership_ports();
   std::unique_ptr<TransportEvents> transport_events();
@@ -161,6 +166,11 @@ class Keeper {
   /// Read rarely, from files of Linux: an idle node tells its load many times a second at no cost.
   Refreshed<MemoryOfNode> memory_here_{std::chrono::seconds(1), [this] { return memory_now(); }};
   bool said_stuck_ = false;
+
+  // ---- Ports of the NodeActor
+  const std::unique_ptr<ProcessPort> process_;
+  const std::unique_ptr<ReplicaTransport> replicas_;
+  TellsKeeper listener_{keeper_};
 
   SystemConfig config_;
   caf::actor_system system_;

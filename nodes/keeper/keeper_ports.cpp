@@ -2,6 +2,7 @@
 
 #include "libdag/host/silences.hpp"
 #include "nodes/keeper/keeper.hpp"
+#include "nodes/process/os_process.hpp"
 
 namespace dag {
 namespace {
@@ -19,6 +20,35 @@ decltype(mail::Noted::what) told_by(const wire::JobNote& note) {
 }
 
 }  // namespace
+
+// ---- The actors of jobs
+
+class Keeper::ForNodeActor final : public OsProcess {
+ public:
+  explicit ForNodeActor(Keeper& node) : OsProcess(node.logger_), node_(node) {}
+
+  void send(Life to, JobMessage message) override { node_.transport_->send(to, std::move(message)); }
+
+ private:
+  Keeper& node_;
+};
+
+std::unique_ptr<ProcessPort> Keeper::process_port() { return std::make_unique<ForNodeActor>(*this); }
+
+class Keeper::ToReplicas final : public ReplicaTransport {
+ public:
+  explicit ToReplicas(Keeper& node) : node_(node) {}
+
+  void send(Life to, consensus::Addressed message) override {
+    node_.transport_->send(to, std::move(message));
+  }
+  void send(Life to, keeper::SaveCopy copy) override { node_.transport_->send(to, std::move(copy)); }
+
+ private:
+  Keeper& node_;
+};
+
+std::unique_ptr<ReplicaTransport> Keeper::replica_transport() { return std::make_unique<ToReplicas>(*this); }
 
 // ---- The keeper's actor
 

@@ -124,6 +124,6 @@ MembershipOptions patience_on_one_host() {
   return options;
 }
 
-Duration election_timeout_on_one_host() { return 3 * RecordPorts{}.election_timeout; }
+Duration election_timeout_on_one_host() { return 3 * RecordOptions{}.election_timeout; }
 
 }  // namespace dag

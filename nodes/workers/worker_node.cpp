@@ -14,6 +14,7 @@
 #include "libdag/wire/lengths.hpp"
 #include "nodes/process/build_id.hpp"
 #include "nodes/process/job_notes.hpp"
+#include "nodes/process/os_process.hpp"
 #include "nodes/process/process_lane_events.hpp"
 #include "nodes/workers/counting_records.hpp"
 #include "nodes/workers/descendants.hpp"
@@ -60,6 +61,25 @@ std::vector<std::string> addresses_of(const keeper::Begin& begin) {
 
 }  // namespace
 
+class WorkerNode::ForNodeActor final : public OsProcess, public SchedulingMeter {
+ public:
+  explicit ForNodeActor(WorkerNode& node) : OsProcess(node.logger_), node_(node) {}
+
+  void send(Life to, JobMessage message) override { node_.transport_->send(to, std::move(message)); }
+  void troubled(JobId job, Troubled what) override { node_.note(note_of(job, std::move(what))); }
+  void escalate(Error why) override { node_.fail(std::move(why)); }
+  void end_now(std::string_view why) override { node_.end_now(why, status_of_lease_lost); }
+
+  void placed(Duration took) override { node_.running_->placed(took); }
+  void stolen(Life thief, std::size_t tasks) override {
+    const std::vector<Life> of_host = node_.lanes_.reach();
+    node_.running_->stolen(tasks, std::find(of_host.begin(), of_host.end(), thief) != of_host.end());
+  }
+
+ private:
+  WorkerNode& node_;
+};
+
 WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat, RunningPage& page)
     : seat_(std::move(seat)),
       running_(&page),
@@ -69,27 +89,17 @@ WorkerNode::WorkerNode(const NodeOptions& options, WorkerSeat seat, RunningPage&
       records_(sink_for(rings_, *running_)),
       logs_(sink_of_logs(rings_)),
       has_failed_(eventfd(0, EFD_CLOEXEC)),
+      for_node_actor_(std::make_unique<ForNodeActor>(*this)),
       system_(config_),
       lanes_(lanes_options(), lane_events()) {
   warn_of_slow_barriers(*logger_);
-  Ports ports;
-  ports.now = steady_now;
-  ports.log = [this](std::string_view line) { logger_->error("{}", line); };
-  ports.give_way = give_way;
-  ports.end_now = [this](std::string_view why) { end_now(why, status_of_lease_lost); };
-  ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
-  ports.placed = [this](Duration took) { running_->placed(took); };
-  ports.stolen = [this](Life thief, std::size_t tasks) {
-    const std::vector<Life> of_host = lanes_.reach();
-    running_->stolen(tasks, std::find(of_host.begin(), of_host.end(), thief) != of_host.end());
-  };
-  ports.troubled = [this](JobId job, Troubled what) { note(note_of(job, std::move(what))); };
-  NodeSetup setup{seat_.self, {seat_.self}, {}};
+  NodeSetup setup{seat_.self, {seat_.self}};
   setup.released_bytes_max = room_for_released();
   begin_arena();
-  setup.escalate = [this](Error why) { fail(std::move(why)); };
   // Nobody sends before a message has come, and none comes before the transport begins.
-  node_ = system_.spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), *records_);
+  node_ = system_.spawn<NodeActor>(std::move(setup), lanes_,
+                                   Ports{.process = *for_node_actor_, .scheduling = for_node_actor_.get()},
+                                   *records_);
   when_it_fails(node_, [this](Error why) { fail(std::move(why)); });
   open_transport();
   transport_->connect(seat_.node_address);

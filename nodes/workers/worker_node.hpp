@@ -34,6 +34,7 @@ class WorkerNode {
 
  private:
   LanesOptions lanes_options() const;
+  class ForNodeActor;
   class OnLanes;
   std::unique_ptr<LaneEvents> lane_events();
   void note(wire::JobNote what);
@@ -65,6 +66,8 @@ class WorkerNode {
   Silences silences_;  ///< of others of the job
   std::optional<Error> failed_;
   const OwnedFile has_failed_;  ///< an eventfd
+
+  const std::unique_ptr<ForNodeActor> for_node_actor_;
 
   SystemConfig config_;
   caf::actor_system system_;

@@ -37,38 +37,61 @@ class SharedSink final : public dag::EventSink {
 
 constexpr dag::Life self{{0}, {1}};
 
-/// By a node that has this on its disk, and says something of it.
-std::deque<dag::JournalEvent> run(
-    const dag::Graph& graph, dag::Representation representation, dag::NodeSetup setup = {self, {self}, {}},
-    std::function<void(std::string_view)> log = [](std::string_view) {}) {
-  SharedSink sink;
+/// A process without others, whose jobs and log the test hears.
+class Alone final : public dag::ProcessPort, public dag::JobListener, public dag::ReplicaTransport {
+ public:
+  static constexpr dag::JobId submitted{7};
+
+  std::vector<std::string> said;
+  std::map<dag::JobId, dag::Error> lost_here;
   std::promise<std::optional<dag::Error>> over;
+
+  dag::Instant now() override { return dag::steady_now(); }
+  void send(dag::Life, dag::JobMessage) override { std::abort(); }  // There is nobody else.
+  void log(std::string_view line) override { said.emplace_back(line); }
+
+  void settled(dag::JobId, std::uint32_t, dag::Outcome, dag::Blob, std::optional<dag::Error>) override {}
+  void ended(dag::JobId, std::optional<dag::Error> stopped, const dag::CellCounts&) override {
+    over.set_value(std::move(stopped));
+  }
+  void lost(dag::JobId job, dag::Error why) override {
+    if (job == submitted) {
+      over.set_value(std::move(why));
+    } else {
+      lost_here.emplace(job, std::move(why));
+    }
+  }
+
+  void send(dag::Life, dag::consensus::Addressed) override {}
+  void send(dag::Life, dag::keeper::SaveCopy) override {}
+};
+
+/// By a node that has this on its disk.
+std::deque<dag::JournalEvent> run(const dag::Graph& graph, dag::Representation representation, Alone& alone,
+                                  dag::NodeSetup setup = {self, {self}}) {
+  SharedSink sink;
   dag::SystemConfig config;
   caf::actor_system system(config);
   dag::Lanes lanes({.cores = {-1, -1}, .spin = dag::Duration{0}}, {});
-  dag::Ports ports;
-  ports.now = dag::steady_now;
-  ports.send = [](dag::Life, const dag::JobMessage&) { std::abort(); };  // There is nobody else.
-  ports.log = std::move(log);
+  const dag::Ports ports{.process = alone, .listener = &alone, .replicas = &alone};
   const auto node = system.spawn<dag::NodeActor>(std::move(setup), lanes, ports, sink);
   caf::anon_send(node, dag::mail::Recover{});
   auto plan = std::make_shared<dag::JobPlan>();
-  plan->job = {7};
+  plan->job = Alone::submitted;
   plan->graph = std::make_shared<const dag::detail::Fragment>(graph.builder().sealed());
   plan->shard_of.assign(plan->graph->size(), 0);
   plan->representation = representation;
-  dag::Follower follower;
-  follower.settled = [](std::uint32_t, dag::Outcome, const dag::Blob&, const std::optional<dag::Error>&) {};
-  follower.ended = [&over](std::optional<dag::Error> stopped, dag::CellCounts) {
-    over.set_value(std::move(stopped));
-  };
-  follower.lost = [&over](dag::Error why) { over.set_value(std::move(why)); };
-  caf::anon_send(node, dag::mail::Submit{plan, follower});
-  const auto stopped = over.get_future().get();
+  caf::anon_send(node, dag::mail::Submit{plan});
+  const auto stopped = alone.over.get_future().get();
   caf::anon_send_exit(node, caf::exit_reason::user_shutdown);
   system.await_all_actors_done();
   if (stopped) FAIL(stopped->message());
   return sink.records();
+}
+
+std::deque<dag::JournalEvent> run(const dag::Graph& graph, dag::Representation representation) {
+  Alone alone;
+  return run(graph, representation, alone);
 }
 
 struct Sum {
@@ -131,30 +154,21 @@ TEST_CASE("bare rows and supervised tasks leave the same records") {
 
 TEST_CASE("a copy of a record that cannot be read is said aloud, and costs its node nothing else") {
   const dag::JobId unreadable{5};
-  dag::NodeSetup setup{self, {self}, {}};
-  std::vector<dag::Error> lost;
-  dag::RecordPorts& records = setup.records.emplace();
-  records.seat = {self.process, 1};
-  records.codes = &dag::wire::CodeMap::of_this_process();
-  records.send = [](dag::Life, const dag::consensus::Addressed&) {};
-  records.follower = [&](dag::JobId job) {
-    dag::Follower follower;
-    if (job == unreadable) follower.lost = [&](dag::Error why) { lost.push_back(std::move(why)); };
-    return follower;
-  };
+  dag::NodeSetup setup{self, {self}};
+  setup.records.seat = {self.process, 1};
+  setup.records.codes = &dag::wire::CodeMap::of_this_process();
   dag::consensus::Snapshot snapshot;
-  snapshot.configuration.voters = {records.seat};
+  snapshot.configuration.voters = {setup.records.seat};
   snapshot.state = dag::detail::to_blob(std::string("this is none"));
   setup.logs[unreadable].snapshot = snapshot;
 
   dag::Graph g("well");
   static_cast<void>(g.task("one", [] { return 1; }));
-  std::vector<std::string> said;
-  CHECK_FALSE(run(g, dag::Representation::as_needed, std::move(setup), [&](std::string_view line) {
-                said.emplace_back(line);
-              }).empty());
-  REQUIRE(said.size() == 1);
-  CHECK_THAT(said[0], Catch::Contains("the copy of the record of job5") && Catch::Contains("cannot be read"));
-  REQUIRE(lost.size() == 1);
-  CHECK(lost[0].code == dag::ErrorCode::log_damaged);
+  Alone alone;
+  CHECK_FALSE(run(g, dag::Representation::as_needed, alone, std::move(setup)).empty());
+  REQUIRE(alone.said.size() == 1);
+  CHECK_THAT(alone.said[0],
+             Catch::Contains("the copy of the record of job5") && Catch::Contains("cannot be read"));
+  REQUIRE(alone.lost_here.size() == 1);
+  CHECK(alone.lost_here.at(unreadable).code == dag::ErrorCode::log_damaged);
 }

@@ -20,6 +20,35 @@ std::map<ProcessId, std::uint32_t> handles_in(const NodeDisk::Found& found) {
 
 }  // namespace
 
+class SimNode::ForNodeActor final : public ProcessPort, public ReplicaTransport, public RecordLog {
+ public:
+  explicit ForNodeActor(SimNode& node) : node_(node) {}
+
+  Instant now() override { return node_.now(); }
+  void log(std::string_view line) override { node_.log_of_actors(line); }
+  void send(Life to, JobMessage message) override { node_.transport_->send(to, std::move(message)); }
+  void send(Life to, consensus::Addressed message) override {
+    node_.transport_->send(to, std::move(message));
+  }
+  void send(Life /*to*/, keeper::SaveCopy /*copy*/) override {}
+
+  void write(JobId job, consensus::StoredChange change, std::function<void()> written) override {
+    if (node_.over()) return;
+    if (node_.world_.ledger.planted == PlantedAround::written_early) std::exchange(written, [] {})();
+    node_.disk_.write(job, change, std::move(written));
+    node_.write_soon();
+  }
+  bool is_behind() const override { return false; }
+  void forget(JobId job) override {
+    if (node_.over()) return;
+    node_.disk_.forget(job);
+    node_.write_soon();
+  }
+
+ private:
+  SimNode& node_;
+};
+
 class SimNode::ForKeeperActor final : public KeeperPorts {
  public:
   explicit ForKeeperActor(SimNode& node) : node_(node) {}
@@ -141,28 +170,29 @@ class SimNode::ForMembership final : public MembershipPorts {
 };
 
 SimNode::SimNode(SimWorld world, Life self, std::string address, const SimNodeOptions& options,
-                 NodeDisk& disk, std::set<ProgramId>& programs, NodePorts ports)
+                 NodeDisk& disk, std::set<ProgramId>& programs, NodePorts cluster)
     : SimProcess(world, self),
       options_(options),
       disk_(disk),
       programs_(programs),
-      ports_(std::move(ports)),
+      ports_(std::move(cluster)),
       records_(world.ledger),
-      lanes_({.lanes = 0}, world.ledger, {}, 0) {
-  Ports outside;
-  outside.now = [this] { return now(); };
-  outside.log = [this](std::string_view line) { log_of_actors(line); };
-  outside.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
+      lanes_({.lanes = 0}, world.ledger, {}, 0),
+      for_node_actor_(std::make_unique<ForNodeActor>(*this)) {
   NodeSetup node{self_, {self_}};
   KeeperSetup keeper{self_, 1, true, static_cast<std::uint32_t>(options_.copies_wanted)};
   keeper.programs = programs_;
-  node.records = record_ports();
+  node.records.codes = &wire::CodeMap::of_this_process();
+  node.records.seat = {self_.process, disk_.id()};
+  node.records.copies_wanted = options_.copies_wanted;
   NodeDisk::Found found = disk_.start();
   keeper.handles_seen = handles_in(found);
   for (const auto& [job, log] : found.logs) keeper.unread.insert(job);
   node.logs = std::move(found.logs);
   node.forgotten = std::move(found.forgotten);
-  node_ = host_.system().spawn<NodeActor>(std::move(node), lanes_, std::move(outside), records_);
+  Ports ports{.process = *for_node_actor_, .listener = &listener_, .replicas = for_node_actor_.get()};
+  if (options_.on_disk) ports.log = for_node_actor_.get();
+  node_ = host_.system().spawn<NodeActor>(std::move(node), lanes_, ports, records_);
   keeper_ =
       host_.system().spawn<KeeperActor>(std::move(keeper), std::make_unique<ForKeeperActor>(*this), node_);
   open(std::move(address), std::make_unique<OnTransport>(*this));
@@ -170,28 +200,7 @@ SimNode::SimNode(SimWorld world, Life self, std::string address, const SimNodeOp
   start_membership();
 }
 
-RecordPorts SimNode::record_ports() {
-  RecordPorts ports;
-  ports.send = [this](Life to, consensus::Addressed message) { transport_->send(to, std::move(message)); };
-  ports.follower = [this](JobId job) { return follower_of(caf::actor_cast<caf::actor_addr>(keeper_), job); };
-  if (options_.on_disk) {
-    ports.write = [this](JobId job, const consensus::StoredChange& change, std::function<void()> written) {
-      if (over()) return;
-      if (world_.ledger.planted == PlantedAround::written_early) std::exchange(written, [] {})();
-      disk_.write(job, change, std::move(written));
-      write_soon();
-    };
-    ports.forget = [this](JobId job) {
-      if (over()) return;
-      disk_.forget(job);
-      write_soon();
-    };
-  }
-  ports.codes = &wire::CodeMap::of_this_process();
-  ports.seat = {self_.process, disk_.id()};
-  ports.copies_wanted = options_.copies_wanted;
-  return ports;
-}
+SimNode::~SimNode() { die(); }
 
 /// Writes batches one after the other.
 void SimNode::write_soon() {

@@ -33,7 +33,7 @@ class SimNode final : public SimProcess {
   /// Begins with the content of the disk.
   SimNode(SimWorld world, Life self, std::string address, const SimNodeOptions& options, NodeDisk& disk,
           std::set<ProgramId>& programs, NodePorts ports);
-  ~SimNode() override { die(); }
+  ~SimNode() override;
 
   // Reports that nodes/workers would make.
   void process_started(Life life);
@@ -41,7 +41,7 @@ class SimNode final : public SimProcess {
                      std::optional<std::uint32_t> guilty_lane);
 
  private:
-  RecordPorts record_ports();
+  class ForNodeActor;
   class ForKeeperActor;
   class ForMembership;
   class OnTransport;
@@ -55,6 +55,8 @@ class SimNode final : public SimProcess {
   const NodePorts ports_;
   LedgerSink records_;
   SimLanes lanes_;  ///< none: kernels run in worker processes
+  const std::unique_ptr<ForNodeActor> for_node_actor_;
+  TellsKeeper listener_{keeper_};
   bool write_planned_ = false;
   caf::actor node_, keeper_, membership_;
 };

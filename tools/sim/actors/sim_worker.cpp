@@ -13,6 +13,23 @@ std::vector<std::string> addresses_of(const keeper::Begin& begin) {
 
 }  // namespace
 
+class SimWorker::ForNodeActor final : public ProcessPort {
+ public:
+  explicit ForNodeActor(SimWorker& worker) : worker_(worker) {}
+
+  Instant now() override { return worker_.now(); }
+  void log(std::string_view line) override { worker_.log_of_actors(line); }
+  void send(Life to, JobMessage message) override { worker_.transport_->send(to, std::move(message)); }
+  void escalate(Error why) override { worker_.fail(why.what); }
+  void end_now(std::string_view why) override {
+    worker_.world_.ledger.saw("lease lost");
+    worker_.fail(std::string(why), ProcessEnd::stopped_by_us);
+  }
+
+ private:
+  SimWorker& worker_;
+};
+
 SimWorker::SimWorker(SimWorld world, StartProcess order, Life node, std::string address,
                      SimLanesOptions lanes, std::function<void(WorkerEnd how)> ends)
     : SimProcess(world, order.life),
@@ -20,21 +37,15 @@ SimWorker::SimWorker(SimWorld world, StartProcess order, Life node, std::string 
       its_node_(node),
       ends_(std::move(ends)),
       lanes_(lanes, world.ledger, lane_ports(), world.random.next()),
+      for_node_actor_(std::make_unique<ForNodeActor>(*this)),
       cell_(order_.cell) {
-  Ports ports;
-  ports.now = [this] { return now(); };
-  ports.log = [this](std::string_view line) { log_of_actors(line); };
-  ports.send = [this](Life to, JobMessage message) { transport_->send(to, std::move(message)); };
-  NodeSetup setup{self_, {self_}};
-  setup.escalate = [this](const Error& why) { fail(why.what); };
-  ports.end_now = [this](std::string_view why) {
-    world_.ledger.saw("lease lost");
-    fail(std::string(why), ProcessEnd::stopped_by_us);
-  };
-  node_ = host_.system().spawn<NodeActor>(std::move(setup), lanes_, std::move(ports), records_);
+  node_ = host_.system().spawn<NodeActor>(NodeSetup{self_, {self_}}, lanes_,
+                                          Ports{.process = *for_node_actor_}, records_);
   open(std::move(address), transport_events());
   say_hello();
 }
+
+SimWorker::~SimWorker() { die(); }
 
 void SimWorker::say_hello() {
   const std::string node = world_.network.address_of(its_node_);

@@ -22,7 +22,7 @@ class SimWorker final : public SimProcess {
   /// `ends`: it ends by itself.
   SimWorker(SimWorld world, StartProcess order, Life node, std::string address, SimLanesOptions lanes,
             std::function<void(WorkerEnd how)> ends);
-  ~SimWorker() override { die(); }
+  ~SimWorker() override;
 
   bool begun() const { return begun_; }
   JobId job() const { return order_.job; }
@@ -34,6 +34,7 @@ class SimWorker final : public SimProcess {
 
  private:
   SimLanesPorts lane_ports();
+  class ForNodeActor;
   class OnTransport;
   class ForMembership;
   std::unique_ptr<TransportEvents> transport_events();
@@ -49,6 +50,7 @@ class SimWorker final : public SimProcess {
   const std::function<void(WorkerEnd how)> ends_;
   SimLanes lanes_;
   NullEventSink records_;
+  const std::unique_ptr<ForNodeActor> for_node_actor_;
   caf::actor node_, membership_;
   Life cell_;
   std::uint32_t term_ = 0;
