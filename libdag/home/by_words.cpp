@@ -3,7 +3,7 @@
 // attempt on a lane here (HomeRows::by_words). Any fact or wish about it makes it a row like others at once,
 // also when it has been told already: each stage handles those rows of a word by themselves.
 //
-// What is skipped. A value goes when its readers have settled. Where the kind returns none there is nothing
+// Skipped work. A value goes when its readers have settled. Where the kind returns none there is nothing
 // to go, so readers of such rows are not counted down, and these rows never count as let go.
 
 #include <algorithm>
