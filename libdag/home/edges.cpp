@@ -19,9 +19,13 @@ void Home::Impl::add_rows(std::uint32_t part_number, RowIndex parent) {
   // A client may ask for outputs that no task reads.
   if (submitted) of_rows |= flag::kept;
   if (submitted && plan->representation != Representation::supervised) of_rows |= flag::lean;
+  DAG_CHECK((of_rows & (flag::in_sets | flag::known | flag::wanted)) == 0);  // Else set() has more to do.
+  const bool alone = program.first_other.empty();
+  Note* const note_of = notes.data() + part.rows_begin;
   for (RowIndex row = 0; row < program.size(); ++row) {
-    notes[part.rows_begin + row].consumers = program.readers(row);
-    if (row < program.rows) set(part.rows_begin + row, program.flags[row] & of_rows);
+    note_of[row].consumers =
+        alone ? program.first_out[row + 1] - program.first_out[row] : program.readers(row);
+    if (row < program.rows) note_of[row].flags = program.flags[row] & of_rows & flag::all;
   }
   ledger.add_rows(program.rows);
   if (submitted) keep_unread_calls(part);

@@ -1,21 +1,11 @@
 // Events of a home, and where each goes.
 
 #include <algorithm>
+#include <span>
 
 #include "libdag/home/home_impl.hpp"
 
 namespace dag {
-namespace {
-
-/// With a single process no row is placed by run times. So some of the short rows suffice for the usual run
-/// time, and all rows that are long compared to a look at them. Short ones are drawn by their numbers: names
-/// that take turns come up alike.
-bool observed_alone(const QuickEnd& quick) {
-  constexpr Duration long_enough = std::chrono::microseconds(50);
-  return quick.ran >= long_enough || (quick.row * 2654435761u) >> 28 == 0;
-}
-
-}  // namespace
 
 Home::Impl::Impl(HomeOptions given, std::shared_ptr<const JobPlan> the_plan, RowTable& rows, Gate& lanes_gate,
                  EventSink& records, std::unique_ptr<HomePlacement> place)
@@ -139,14 +129,12 @@ void Home::Impl::cancel_all() {
 }
 
 void Home::Impl::on_lanes(LaneReport&& report) {
-  const bool by_word = notes_by_words();
-  for (const QuickEnd& quick : report.quick) {
-    // Lanes report a row once, so one that no home has touched has ended as the report says.
-    if (!by_word || quick.attempt != 1 || !note_by_word(quick.row)) {
-      note_reported(quick);
-    } else if (places.size() > 1 || observed_alone(quick)) {
-      observe(quick.row, quick.ran);
-    }
+  std::span<const QuickEnd> quick(report.quick);
+  if (notes_by_words()) quick = quick.subspan(note_by_words(quick));
+  while (!quick.empty()) {
+    note_reported(quick.front());
+    quick = quick.subspan(1);
+    if (notes_by_words()) quick = quick.subspan(note_by_words(quick));
   }
   for (SlowEnd& slow : report.slow) {
     const Word running = word(slow.row);
@@ -179,7 +167,7 @@ void Home::Impl::note_reported(const QuickEnd& quick) {
       ended.outcome != Outcome::finished || is(quick.row, flag::noted | flag::vanished)) {
     return;
   }
-  if (places.size() > 1 || observed_alone(quick)) observe(quick.row, quick.ran);
+  if (is_observed(quick)) observe(quick.row, quick.ran);
   if (!note_lean(quick.row)) note_quick(quick.row, quick.ran);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "libdag/base/random.hpp"
@@ -83,7 +84,9 @@ class Home::Impl : public HomeRows {
   // ---- by_words.cpp
   void find_rows_by_words();
   bool notes_by_words() const;
+  std::size_t note_by_words(std::span<const QuickEnd> ends);
   bool note_by_word(RowIndex row);
+  RowWord alike(RowWord some) const;
   void write(message::Outcomes& outcomes, RowWord finished);
   void settle(RowWord finished);
 
@@ -272,6 +275,13 @@ class Home::Impl : public HomeRows {
   void begin_anew(RowIndex row, const Undone& undone);
 
   // ---- Small helpers
+  /// With a single process no row is placed by run times. So some of the short rows suffice for the usual run
+  /// time, and all rows that are long compared to a look at them. Short ones are drawn by their numbers:
+  /// names that take turns come up alike.
+  bool is_observed(const QuickEnd& quick) const {
+    constexpr Duration long_enough = std::chrono::microseconds(50);
+    return places.size() > 1 || quick.ran >= long_enough || (quick.row * 2654435761u) >> 28 == 0;
+  }
   void hold(RowIndex row, HeldFor why) { notes[row].held_for = why; }
   bool is_held_for(RowIndex row, HeldFor why) const {
     return word(row).state == RowState::held && notes[row].held_for == why;

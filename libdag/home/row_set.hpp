@@ -38,6 +38,7 @@ class RowSet {
   void add(RowWord some) { words_[some.word] |= some.bits; }
   /// The bits of one word.
   std::uint64_t operator[](std::uint32_t word) const { return words_[word]; }
+  void set(RowWord all_of_word) { words_[all_of_word.word] = all_of_word.bits; }
   /// Takes a word's rows out.
   RowWord take(std::uint32_t word) {
     const RowWord taken{word, words_[word]};

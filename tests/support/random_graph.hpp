@@ -264,6 +264,11 @@ class RandomGraphMaker {
     const auto thunk = is_call ? call_thunk : returns ? value_thunk : void_thunk;
     const std::uint32_t task = begin_task(draft, "t" + std::to_string(below(4)), thunk, returns,
                                           returns ? Effects::pure : Effects::idempotent);
+    // Not all that return nothing have effects: a home handles the others by words
+    // (libdag/home/by_words.cpp).
+    if (!returns && draft.graph.tasks[task].salt % 4 != 0) {
+      draft.builder.change_policy(task, [](Policy& policy) { policy.effects = Effects::pure; });
+    }
     if (options_.once && !is_call && (!returns || random_.chance(0.3))) {
       draft.builder.change_policy(task, [](Policy& policy) {
         policy.effects = Effects::at_most_once;

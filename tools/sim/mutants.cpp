@@ -42,6 +42,8 @@ const std::vector<Mutant>& mutants() {
     IN(home, PlantedInHome, calls_out_of_order, "jobs");
     IN(home, PlantedInHome, orphan_settles, "jobs");
     IN(home, PlantedInHome, given_up_counts, "jobs");
+    IN(home, PlantedInHome, words_not_closed, "jobs");
+    IN(home, PlantedInHome, words_hide_facts, "jobs");
     IN(cell, PlantedInCell, cut_not_closed, "jobs");
     IN(runner, PlantedInRunner, stop_forgotten, "jobs");
     IN(runner, PlantedInRunner, lease_kept, "jobs");

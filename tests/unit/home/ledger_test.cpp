@@ -178,7 +178,7 @@ TEST_CASE("rows that only finished are told and settled as words, each with its 
   finished(64);
   CHECK(ledger.leaves_at(at(10ms), false) == at(50ms));
   ledger.needy(2, {first_try(100)});
-  finished(66);  // Row 66 may rest on the row before it, so it is settled with that one, and not before.
+  finished(66);  // Not settled before row 2, which it may rest on.
   ledger.check_invariants();
   const Ledger::Leaving left = ledger.leave(at(1s));
   REQUIRE(left.steps.size() == 2);
@@ -187,7 +187,7 @@ TEST_CASE("rows that only finished are told and settled as words, each with its 
   CHECK(ledger.step(0).finished == std::vector<RowWord>{{1, 3}, {0, 8}});
   CHECK(ledger.step(1).finished == std::vector<RowWord>{{1, 4}});
   CHECK(ledger.rows_open() == 995);
-  finished(67);  // Its word has left.
+  finished(67);  // Row 66, of the same word, has left.
   CHECK(ledger.hear(settled(0, 1, 1, 1)) == std::vector<RowIndex>{64, 65, 3});
   std::vector<RowIndex> back;
   for (const Ledger::Entry entry : ledger.withdraw({66})) back.push_back(entry.row);

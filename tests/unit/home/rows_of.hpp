@@ -13,7 +13,7 @@ struct RowsOf {
   explicit RowsOf(detail::Fragment sealed, const Sharding* sharding = nullptr)
       : graph(std::make_shared<const detail::Fragment>(std::move(sealed))), rows(table, {1, 1}) {
     table.add(graph, make_program(*graph, sharding), {});
-    rows.notes.resize(table.size());
+    rows.resize();
   }
   /// All predecessors have ended.
   void open(RowIndex row) {
