@@ -108,7 +108,10 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
     LaneReport report;
   };
   std::vector<OpenReport> reports;
-  OpenReport* current = nullptr;   ///< the report that was used last, unless one was closed since
+  /// The report that was used last, and its shard: of no other use, so the null pointer when it may have
+  /// moved.
+  const LaneShard* current_shard = nullptr;
+  LaneReport* current = nullptr;
   std::int64_t reports_since = 0;  ///< ticks
   bool pressing = false;           ///< somebody waits for the home's reaction to the reports
   /// Unwritten news for other processes, per peer in `known`; and news for other shards of this process.
@@ -139,12 +142,6 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   Instant known_at;
   std::int64_t known_ticks = 0;
 };
-
-/// The open report of this shard, or a new one; stays until the lane sends its reports or opens another one.
-inline LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
-  const bool same = lane.current != nullptr && lane.current->shard.get() == &shard;
-  return same ? lane.current->report : open_report(lane, shard);
-}
 
 /// A lane begins a kernel: the thread that watches it is not to sleep.
 inline void Lanes::kernel_begins(Lane& lane) {

@@ -65,16 +65,22 @@ std::optional<Work> Lanes::find_work(Lane& lane) {
   return search(lane);
 }
 
-LaneReport& Lanes::open_report(Lane& lane, LaneShard& shard) {
-  auto open = std::find_if(lane.reports.begin(), lane.reports.end(),
-                           [&](const Lane::OpenReport& one) { return one.shard.get() == &shard; });
-  if (open == lane.reports.end()) {
-    if (lane.reports.empty()) lane.reports_since = clock_.now();
-    open = lane.reports.insert(open, {shard.shared_from_this(), {}});
-    open->report.lane = static_cast<std::uint32_t>(lane.index);
-  }
-  lane.current = &*open;
-  return open->report;
+LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
+  if (lane.current_shard == &shard) return *lane.current;
+  lane.current = &find_report(lane, shard);
+  lane.current_shard = &shard;
+  return *lane.current;
+}
+
+LaneReport& Lanes::find_report(Lane& lane, LaneShard& shard) {
+  const auto found = std::find_if(lane.reports.begin(), lane.reports.end(),
+                                  [&](const Lane::OpenReport& open) { return open.shard.get() == &shard; });
+  if (found != lane.reports.end()) return found->report;
+  if (lane.reports.empty()) lane.reports_since = clock_.now();
+  lane.reports.push_back({shard.shared_from_this(), {}});
+  LaneReport& report = lane.reports.back().report;
+  report.lane = static_cast<std::uint32_t>(lane.index);
+  return report;
 }
 
 void Lanes::send_reports(Lane& lane) {
@@ -84,10 +90,10 @@ void Lanes::send_reports(Lane& lane) {
     open.shard->report(std::exchange(open.report, {}));
     open.report.lane = static_cast<std::uint32_t>(lane.index);
   }
+  lane.current_shard = nullptr;  // Reports may move below.
   note_queue();
   lane.reports_since = clock_.now();
   // A lane that is never without work forgets those that are over here.
-  lane.current = nullptr;
   std::erase_if(lane.reports, [&](const Lane::OpenReport& open) {
     return open.shard->retired.load(std::memory_order_relaxed) &&
            !(lane.next_row && lane.next_shard == open.shard.get());
@@ -105,27 +111,29 @@ void Lanes::let_go(Lane& lane) {
   write_edges(lane);
   if (lane.reports.empty()) return;
   send_reports(lane);
-  lane.reports.clear();  // send_reports() has left none in use.
+  lane.reports.clear();
+  lane.current_shard = nullptr;
 }
 
 /// Reads the clock once per row: a row that follows another begins when that one ended. So a run seems longer
 /// by the lane's work between two kernels, some tens of nanoseconds.
 void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
-  LaneReport& report = report_to(lane, shard);
   RowTable& table = shard.table;
+  const Row& about = table[row.row];
+  const Part& part = table.part(about.part);
+  const detail::Fragment& fragment = *part.fragment;
+  const detail::TaskKind& kind = fragment.kind(about.task);
   std::uint32_t missing_edge = 0;
-  if (!table.gather_inputs(row.row, lane.blobs, lane.views, missing_edge)) {
+  lane.views.clear();
+  if (kind.argument_count > 0 && !table.gather_inputs(row.row, lane.blobs, lane.views, missing_edge)) {
     table.apply(row.row, TakenBack{row.attempt});
-    report.missing_inputs.push_back(row.row);
+    report_to(lane, shard).missing_inputs.push_back(row.row);
     lane.pressing = true;
     return;
   }
-  const Row& about = table[row.row];
-  const Part& part = table.part(about.part);
+  report_to(lane, shard);  // So the shard stays while its kernel runs.
   table.prefetch_successors(row.row, part);
 
-  const detail::Fragment& fragment = *part.fragment;
-  const detail::TaskKind& kind = fragment.kind(about.task);
   const detail::Code& code = fragment.codes[kind.code];
   KernelTimes::Entry& expected = lane.times.of(code, unknown_ticks);
   if (expected.ticks > edge_ticks_) {
@@ -154,7 +162,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   lane.turn.end();
   const std::int64_t ended = lane.last_end = clock_.now();
   if (lane.abandoned.load()) return;
-  lane.blobs.clear();  // The inputs may be large, and the next row may be far.
+  if (kind.argument_count > 0) lane.blobs.clear();  // Inputs may be large, and the next row far.
   KernelTimes::ran(expected, ended - began);
   const Duration ran = clock_.span(ended - began);
   if (options_.running != nullptr) options_.running->end(lane.index, error.has_value(), ran);
@@ -166,7 +174,7 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
   if (quick && shard.gate.enter(lane.index)) {
     end_row(lane, shard, row, std::move(call.result), ran);
     shard.gate.leave(lane.index);
-    edges_at_border(lane, ended);
+    if (edges_wanted(lane)) edges_at_border(lane, ended);
     // Rows that this lane runs sooner than another would be awake need no other.
     const auto waiting = static_cast<std::int64_t>(lane.rows.size());
     if (waiting > 0 && waiting * (expected.ticks + 1) > wake_ticks_) work_was_added();
@@ -182,10 +190,10 @@ void Lanes::run_row(Lane& lane, LaneShard& shard, ClaimedRow row) {
     report_to(lane, shard).slow.back().credit = std::move(credit);
     edges_at_border(lane, ended);
   }
-  if (ended - lane.reports_since > report_ticks(lane) ||
-      report_to(lane, shard).size() >= limits::flush_operations) {
-    send_reports(lane);
-  }
+  const LaneReport& report = report_to(lane, shard);
+  const bool many = report.quick.size() >= limits::flush_operations ||
+                    (!report.others_empty() && report.size() >= limits::flush_operations);
+  if (many || ended - lane.reports_since > report_ticks(lane)) send_reports(lane);
 }
 
 /// Called before the lane reports spawned tasks. Results that others wait for are sent before it waits.
@@ -217,6 +225,12 @@ void Lanes::step_aside(Lane& lane) {
   if (!lane.reports.empty()) send_reports(lane);
   lane.last_end = 0;
   alone_.stand_aside([this] { return stopping_.load(); });
+}
+
+/// Between two rows there may be something to do for edges_at_border().
+bool Lanes::edges_wanted(const Lane& lane) const {
+  return lane.unwritten > 0 || !lane.told_here.empty() || !lane.known->peers.empty() ||
+         lane.known->version != edges_.version();
 }
 
 bool Lanes::nobody_runs() const {
@@ -258,11 +272,14 @@ void Lanes::record_run(Lane& lane, Instant at, Outcome outcome, Duration ran,
 /// Inside the gate: no user code, no lock.
 void Lanes::end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran) {
   RowTable& table = shard.table;
-  if (table.apply(row.row, AttemptEnded{row.attempt, Outcome::finished}).what != Do::tell) return;
-  tell_others(table, row.row, row.attempt, output, [&](const Route& route, EdgeNews&& news) {
-    return tell_edge(lane, shard, route, std::move(news));
-  });
-  if (output) table[row.row].output.store(std::move(output));
+  Row& about = table[row.row];
+  if (RowTable::apply(about, AttemptEnded{row.attempt, Outcome::finished}).what != Do::tell) return;
+  if (about.awaited) {
+    tell_others(table, row.row, row.attempt, output, [&](const Route& route, EdgeNews&& news) {
+      return tell_edge(lane, shard, route, std::move(news));
+    });
+  }
+  if (output) about.output.store(std::move(output));
   LaneReport& report = report_to(lane, shard);
   lane.next_shard = &shard;
   lane.next_row = table.satisfy_and_claim(
@@ -271,8 +288,8 @@ void Lanes::end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output,
         lane.rows.push({&shard, ready});
       },
       [&](RowIndex held) { report.decide.push_back(held); });
-  lane.pressing = lane.pressing || !report.decide.empty() || table[row.row].home_waits ||
-                  (table[row.row].awaited && !table[row.row].told);
+  lane.pressing =
+      lane.pressing || !report.decide.empty() || about.home_waits || (about.awaited && !about.told);
   if (report.quick.capacity() == 0) report.quick.reserve(limits::flush_operations);
   report.quick.push_back({row.row, row.attempt, ran});
 }

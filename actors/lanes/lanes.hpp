@@ -205,7 +205,7 @@ class Lanes final : public LanesPort {
   void record(Lane& lane, Instant at, EventWhat what);
   void record_run(Lane& lane, Instant at, Outcome outcome, Duration ran, const std::optional<Error>& error);
   LaneReport& report_to(Lane& lane, LaneShard& shard);
-  LaneReport& open_report(Lane& lane, LaneShard& shard);
+  LaneReport& find_report(Lane& lane, LaneShard& shard);
   void send_reports(Lane& lane);
   std::int64_t report_ticks(const Lane& lane) const;
   void let_go(Lane& lane);
@@ -214,6 +214,7 @@ class Lanes final : public LanesPort {
   void look_at_rings(Lane& lane);
   bool tell_edge(Lane& lane, const LaneShard& from, const Route& route, EdgeNews&& news);
   void write_edges(Lane& lane);
+  bool edges_wanted(const Lane& lane) const;
   void edges_at_border(Lane& lane, std::int64_t now);
   bool read_edges(Lane& lane);
   bool edge_news(const Lane& lane) const;

@@ -32,6 +32,17 @@ class StableVector {
     size_.store(first + count, std::memory_order_release);
     return first;
   }
+  /// Calls `visit` with elements that lie together, one piece after the other: `visit(T*, count)`.
+  template <class Visit>
+  void each_piece(std::uint32_t first, std::uint32_t count, Visit&& visit) {
+    for (std::uint32_t done = 0; done < count;) {
+      const Place place = place_of(first + done);
+      const auto room = static_cast<std::uint32_t>((std::size_t{first_chunk} << place.chunk) - place.offset);
+      const std::uint32_t some = count - done < room ? count - done : room;
+      visit(&chunks_[place.chunk][place.offset], some);
+      done += some;
+    }
+  }
   T& operator[](std::uint32_t index) {
     const Place place = place_of(index);
     return chunks_[place.chunk][place.offset];

@@ -52,6 +52,7 @@ class Maker {
   /// `visit(predecessor, end, task, row)`.
   template <class Visit>
   void each_edge(Visit&& visit) const {
+    if (sharding_ == nullptr) return each_edge_of_all(visit);
     std::uint32_t place = 0;
     for (std::uint32_t task = 0; task < graph_.size(); ++task) {
       const RowIndex row = row_of(task);
@@ -60,6 +61,16 @@ class Maker {
         const RowIndex predecessor = row_of(graph_.edges[place].task());
         if (own || is_own(predecessor)) visit(predecessor, graph_.edges[place], task, row);
       }
+    }
+  }
+
+  template <class Visit>
+  void each_edge_of_all(Visit& visit) const {
+    const EdgeEnd* end = graph_.edges.data();
+    const std::uint32_t count = graph_.size();
+    for (std::uint32_t task = 0; task < count; ++task) {
+      const EdgeEnd* const last = graph_.edges.data() + graph_.first_edge[task + 1];
+      for (; end != last; ++end) visit(end->task(), *end, task, task);
     }
   }
 
@@ -100,6 +111,17 @@ class Maker {
       unusual_ = unusual_ || graph_.policies[kind.policy].starts_from_settled();
     }
     made_.flags.resize(made_.size());
+    if (sharding_ == nullptr) {
+      for (std::uint32_t task = 0; task < made_.rows; ++task) {
+        made_.flags[task] = of_kind[graph_.task_kinds[task]];
+        if (graph_.edge_count(task) == 0) made_.roots.push_back(task);
+      }
+    } else {
+      flag_rows(of_kind);
+    }
+    count_edges();
+  }
+  void flag_rows(const std::vector<std::uint8_t>& of_kind) {
     for (std::uint32_t task = 0; task < graph_.size(); ++task) {
       const RowIndex row = row_of(task);
       if (row == no_row) continue;
@@ -107,23 +129,39 @@ class Maker {
       made_.flags[row] = is_own(row) ? flags : flags & (row_flag::plain | row_flag::ends_by_itself);
       if (is_own(row) && graph_.edge_count(task) == 0) made_.roots.push_back(row);
     }
+  }
+  void count_edges() {
     made_.first_out.assign(made_.size() + 2, 0);
-    each_edge([&](RowIndex predecessor, EdgeEnd end, std::uint32_t, RowIndex row) {
-      ++made_.first_out[predecessor + 2];
-      unusual_ = unusual_ || end.kind() != EdgeKind::strong;
-      if (!is_own(predecessor)) made_.flags[row] |= row_flag::elsewhere;
-    });
+    std::uint32_t* const after = made_.first_out.data() + 2;
+    bool all_strong = true;
+    if (sharding_ == nullptr) {
+      for (const EdgeEnd end : graph_.edges) {
+        ++after[end.task()];
+        all_strong = all_strong && end.kind() == EdgeKind::strong;
+      }
+    } else {
+      each_edge([&](RowIndex predecessor, EdgeEnd end, std::uint32_t, RowIndex row) {
+        ++after[predecessor];
+        all_strong = all_strong && end.kind() == EdgeKind::strong;
+        if (!is_own(predecessor)) made_.flags[row] |= row_flag::elsewhere;
+      });
+    }
+    unusual_ = unusual_ || !all_strong;
+    std::uint32_t sum = 0;
     for (RowIndex row = 0; row < made_.size(); ++row) {
-      if (made_.first_out[row + 2] == 0) made_.flags[row] |= row_flag::home_waits | row_flag::kept;
-      made_.first_out[row + 2] += made_.first_out[row + 1];
+      if (after[row] == 0) made_.flags[row] |= row_flag::home_waits | row_flag::kept;
+      sum += after[row];
+      after[row] = sum;
     }
   }
 
   /// With shards the successors are tasks yet.
   void put_successors() {
     made_.out.resize(made_.first_out.back());
+    Successor* const out = made_.out.data();
+    std::uint32_t* const next = made_.first_out.data() + 1;
     each_edge([&](RowIndex predecessor, EdgeEnd end, std::uint32_t task, RowIndex) {
-      made_.out[made_.first_out[predecessor + 1]++] = Successor(task, end.kind());
+      out[next[predecessor]++] = Successor(task, end.kind());
     });
     made_.first_out.pop_back();
   }

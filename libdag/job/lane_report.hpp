@@ -41,6 +41,10 @@ struct LaneReport {
   std::vector<RowIndex> ghosts;
 
   bool empty() const { return size() == 0; }
+  /// There is nothing but `quick`.
+  bool others_empty() const {
+    return slow.empty() && decide.empty() && missing_inputs.empty() && ghosts.empty();
+  }
   std::size_t size() const {
     return quick.size() + slow.size() + decide.size() + missing_inputs.size() + ghosts.size();
   }

@@ -17,7 +17,9 @@ class OutputSlot {
   OutputSlot() = default;
   OutputSlot(const OutputSlot&) = delete;
   OutputSlot& operator=(const OutputSlot&) = delete;
-  ~OutputSlot() { clear(); }
+  ~OutputSlot() {
+    if (on_heap()) clear();
+  }
 
   /// Replaces the value.
   void store(Blob blob) {

@@ -39,24 +39,29 @@ std::uint32_t RowTable::add(std::shared_ptr<const Fragment> fragment, std::share
   parts_[number] = std::make_unique<Part>(std::move(fragment), std::move(program), first_id, begin);
   const Part& part = *parts_[number];
   const bool supervised = representation_ == Representation::supervised;
-  for (RowIndex row = 0; row < part.program->size(); ++row) {
-    const std::uint8_t flags = part.program->flags[row];
-    Row& made = rows_[begin + row];
-    made.part = number;
-    made.task = part.program->task_of.empty() ? row : part.program->task_of[row];
-    made.ghost = row >= part.program->rows;
-    made.home_waits = (flags & row_flag::home_waits) != 0;
-    made.awaited = (flags & row_flag::awaited) != 0;
-    made.ends_by_itself = (flags & row_flag::ends_by_itself) != 0 && !supervised;
-    Word word;
-    if (!made.ghost) {
-      const auto edges = static_cast<std::uint32_t>(part.in_edges(begin + row).size());
-      DAG_CHECK(edges < Word::open_max);
-      word.open = edges + (closed || edges == 0 ? 1 : 0);
-      word.plain = (flags & row_flag::plain) != 0 && !supervised;
+  const Program& of = *part.program;
+  const RowIndex own = of.rows;
+  const bool every_task = of.task_of.empty();
+  RowIndex row = 0;
+  rows_.each_piece(begin, of.size(), [&](Row* made, std::uint32_t some) {
+    for (Row* const end = made + some; made != end; ++made, ++row) {
+      const std::uint8_t flags = of.flags[row];
+      made->part = number;
+      made->task = every_task ? row : of.task_of[row];
+      made->ghost = row >= own;
+      made->home_waits = (flags & row_flag::home_waits) != 0;
+      made->awaited = (flags & row_flag::awaited) != 0;
+      made->ends_by_itself = (flags & row_flag::ends_by_itself) != 0 && !supervised;
+      Word word;
+      if (row < own) {
+        const auto edges = static_cast<std::uint32_t>(part.in_edges(begin + row).size());
+        DAG_CHECK(edges < Word::open_max);
+        word.open = edges + (closed || edges == 0 ? 1 : 0);
+        word.plain = (flags & row_flag::plain) != 0 && !supervised;
+      }
+      made->word.store(word.packed(), std::memory_order_release);
     }
-    made.word.store(word.packed(), std::memory_order_release);
-  }
+  });
   const Block block{first_id, count, number};
   blocks_.insert(std::upper_bound(blocks_.begin(), blocks_.end(), block,
                                   [](const Block& a, const Block& b) { return a.first < b.first; }),
@@ -73,12 +78,15 @@ RowIndex RowTable::find(TaskId id) const {
   return parts_[block.part]->row_of(id.index - block.first.index);
 }
 
-bool RowTable::gather_arguments(RowIndex row, std::vector<Blob>& blobs,
-                                std::vector<detail::ArgumentView>& views, std::uint32_t& missing_edge) const {
+bool RowTable::gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
+                             std::uint32_t& missing_edge) const {
   const Row& wanted = rows_[row];
   const Part& in = *parts_[wanted.part];
   const Fragment& fragment = *in.fragment;
   const std::span<const detail::Argument> arguments = fragment.arguments_of(wanted.task);
+  blobs.clear();
+  views.clear();
+  if (arguments.empty()) return true;
   std::size_t total = 0;
   for (const detail::Argument& argument : arguments) total += argument.count;
   blobs.reserve(total);  // Views point into it: it must not move.

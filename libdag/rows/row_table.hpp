@@ -157,14 +157,16 @@ class RowTable {
   /// Applies an event to a row's word, against other threads that do so at the same time.
   template <class Event>
   Next apply(RowIndex row, Event event) {
-    std::atomic<std::uint64_t>& cell = rows_[row].word;
-    std::uint64_t seen = cell.load(std::memory_order_acquire);
+    return apply(rows_[row], event);
+  }
+  template <class Event>
+  static Next apply(Row& row, Event event) {
+    std::uint64_t seen = row.word.load(std::memory_order_acquire);
     for (;;) {
-      const Next after = next(Word::unpacked(seen), event);
-      const std::uint64_t wanted = after.word.packed();
-      if (wanted == seen ||
-          cell.compare_exchange_weak(seen, wanted, std::memory_order_acq_rel, std::memory_order_acquire)) {
-        return after;
+      const PackedNext after = next_packed(seen, event);
+      if (after.bits == seen || row.word.compare_exchange_weak(seen, after.bits, std::memory_order_acq_rel,
+                                                               std::memory_order_acquire)) {
+        return {Word::unpacked(after.bits), after.what};
       }
     }
   }
@@ -202,15 +204,9 @@ class RowTable {
   /// The blobs of a row's parameters, `views` pointing into `blobs`. False when one that must be there is not
   /// in this process (its index in the task's in-edges is left in `missing_edge`).
   bool gather_inputs(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
-                     std::uint32_t& missing_edge) const {
-    blobs.clear();
-    views.clear();
-    return kind_of(rows_[row]).argument_count == 0 || gather_arguments(row, blobs, views, missing_edge);
-  }
+                     std::uint32_t& missing_edge) const;
 
  private:
-  bool gather_arguments(RowIndex row, std::vector<Blob>& blobs, std::vector<detail::ArgumentView>& views,
-                        std::uint32_t& missing_edge) const;
   /// The rows that a lane which ended this one satisfies.
   template <class Visit>
   void each_lane_successor(RowIndex row, Visit&& visit) const {

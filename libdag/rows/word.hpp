@@ -44,20 +44,23 @@ struct Word {
 
   bool operator==(const Word&) const = default;
 
+  static constexpr unsigned attempt_at = 24, state_at = 44, outcome_at = 48, plain_at = 52;
+
   std::uint64_t packed() const {
-    return static_cast<std::uint64_t>(open) | static_cast<std::uint64_t>(attempt) << 24 |
-           static_cast<std::uint64_t>(state) << 44 | static_cast<std::uint64_t>(outcome) << 48 |
-           static_cast<std::uint64_t>(plain) << 52;
+    return static_cast<std::uint64_t>(open) | static_cast<std::uint64_t>(attempt) << attempt_at |
+           static_cast<std::uint64_t>(state) << state_at | static_cast<std::uint64_t>(outcome) << outcome_at |
+           static_cast<std::uint64_t>(plain) << plain_at;
   }
   static Word unpacked(std::uint64_t bits) {
     Word word;
     word.open = static_cast<std::uint32_t>(bits & open_max);
-    word.attempt = static_cast<std::uint32_t>(bits >> 24 & attempt_max);
-    word.state = static_cast<RowState>(bits >> 44 & 0xF);
-    word.outcome = static_cast<Outcome>(bits >> 48 & 0xF);
-    word.plain = (bits >> 52 & 1) != 0;
+    word.attempt = static_cast<std::uint32_t>(bits >> attempt_at & attempt_max);
+    word.state = state_in(bits);
+    word.outcome = static_cast<Outcome>(bits >> outcome_at & 0xF);
+    word.plain = (bits >> plain_at & 1) != 0;
     return word;
   }
+  static RowState state_in(std::uint64_t bits) { return static_cast<RowState>(bits >> state_at & 0xF); }
 };
 
 /// The caller's duty after a change.
@@ -127,6 +130,7 @@ inline Next next(Word word, PredecessorEnded) {
     word.state = RowState::held;
     return {word, Do::decide};
   }
+  DAG_CHECK(word.attempt < Word::attempt_max);
   word.state = RowState::ready;
   ++word.attempt;
   return {word, Do::make_ready};
@@ -211,6 +215,56 @@ inline Next next(Word word, Recounted event) {
   word.open = event.open;
   word.state = event.open == 0 ? RowState::held : RowState::waiting;
   return {word, event.open == 0 ? Do::decide : Do::nothing};
+}
+
+// ---- The same for packed words
+
+struct PackedNext {
+  std::uint64_t bits = 0;
+  Do what = Do::nothing;
+};
+
+template <class Event>
+PackedNext next_of_unpacked(std::uint64_t bits, Event event) {
+  const Next after = next(Word::unpacked(bits), event);
+  return {after.word.packed(), after.what};
+}
+template <class Event>
+PackedNext next_packed(std::uint64_t bits, Event event) {
+  return next_of_unpacked(bits, event);
+}
+// The changes that lanes make of most rows need not take the word apart. They are those of next() all the
+// same, as word_test checks for every kind of word.
+inline PackedNext next_packed(std::uint64_t bits, PredecessorEnded event) {
+  if (Word::state_in(bits) == RowState::waiting && (bits & Word::open_max) > 1)
+    return {bits - 1, Do::nothing};
+  return next_of_unpacked(bits, event);
+}
+inline PackedNext next_packed(std::uint64_t bits, PredecessorEndedClaiming event) {
+  constexpr std::uint64_t waiting_for = std::uint64_t{0xF} << Word::state_at | Word::open_max,
+                          plain = std::uint64_t{1} << Word::plain_at;
+  if ((bits & waiting_for) > 1 && Word::state_in(bits) == RowState::waiting) return {bits - 1, Do::nothing};
+  const bool last_edge = (bits & (waiting_for | plain)) == (plain | 1);
+  if (last_edge && (bits >> Word::attempt_at & Word::attempt_max) < Word::attempt_max) {
+    constexpr std::uint64_t runs = std::uint64_t{static_cast<unsigned>(RowState::running)} << Word::state_at;
+    return {bits - 1 + (std::uint64_t{1} << Word::attempt_at) + runs, Do::run};
+  }
+  return next_of_unpacked(bits, event);
+}
+inline PackedNext next_packed(std::uint64_t bits, AttemptEnded event) {
+  constexpr std::uint64_t about = std::uint64_t{0xF} << Word::outcome_at |
+                                  std::uint64_t{0xF} << Word::state_at |
+                                  std::uint64_t{Word::attempt_max} << Word::attempt_at;
+  constexpr auto at = [](RowState state) {
+    return std::uint64_t{static_cast<unsigned>(state)} << Word::state_at;
+  };
+  const std::uint64_t attempt = std::uint64_t{event.attempt} << Word::attempt_at;
+  if ((bits & about) == (at(RowState::running) | attempt)) {
+    return {bits - at(RowState::running) + at(RowState::ended) +
+                (std::uint64_t{static_cast<unsigned>(event.outcome)} << Word::outcome_at),
+            Do::tell};
+  }
+  return next_of_unpacked(bits, event);
 }
 
 }  // namespace dag

@@ -66,6 +66,41 @@ TEST_CASE("a word is packed without loss") {
   CHECK(Word{}.packed() == 0);  // A row of zeroes waits for nothing and has not run.
 }
 
+TEST_CASE("packed words change like others") {
+  const auto same = [](const Word& word, auto event) {
+    const Next after = next(word, event);
+    const PackedNext packed = next_packed(word.packed(), event);
+    REQUIRE(packed.what == after.what);
+    REQUIRE(Word::unpacked(packed.bits) == after.word);
+    REQUIRE(packed.bits == after.word.packed());
+  };
+  const Word last{RowState::waiting, Outcome::none, true, 1, Word::attempt_max};
+  CHECK_THROWS(next(last, PredecessorEndedClaiming{}));
+  CHECK_THROWS(next_packed(last.packed(), PredecessorEndedClaiming{}));
+  for (const RowState state : all_states) {
+    for (const Outcome outcome : {Outcome::none, Outcome::finished, Outcome::cancelled}) {
+      for (const std::uint32_t open : {0u, 1u, 2u, 77u, Word::open_max}) {
+        for (const std::uint32_t attempt : {0u, 1u, 2u, 99u, Word::attempt_max - 1}) {
+          for (const bool plain : {false, true}) {
+            const Word word{state, outcome, plain, open, attempt};
+            if (state != RowState::waiting || open > 0) {  // next() throws.
+              same(word, PredecessorEnded{});
+              same(word, PredecessorEndedClaiming{});
+            }
+            same(word, Claimed{});
+            for (const std::uint32_t ended : {1u, 2u, 99u}) {
+              same(word, AttemptEnded{ended, Outcome::finished});
+              same(word, AttemptEnded{ended, Outcome::failed});
+            }
+          }
+        }
+      }
+    }
+  }
+  CHECK_THROWS(next_packed(Word{}.packed(), PredecessorEnded{}));
+  CHECK_THROWS(next_packed(Word{}.packed(), PredecessorEndedClaiming{}));
+}
+
 TEST_CASE("a predecessor ended") {
   for (const bool plain : {false, true}) {
     expect(word(RowState::waiting, 2, 3, plain), PredecessorEnded{}, RowState::waiting, Do::nothing,
