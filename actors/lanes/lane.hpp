@@ -143,11 +143,15 @@ struct alignas(64) Lanes::Lane final : detail::KernelHost {
   std::int64_t known_ticks = 0;
 };
 
+inline LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
+  return lane.current_shard == &shard ? *lane.current : find_report(lane, shard);
+}
+
 /// A lane begins a kernel: the thread that watches it is not to sleep.
 inline void Lanes::kernel_begins(Lane& lane) {
   lane.turn.begin();
   // Sequentially consistent for the case that there is no process barrier; a plain load on x86.
-  if (watch_sleeps_.load(std::memory_order_seq_cst)) wake_watch();
+  if (watch_sleeps_.load(std::memory_order_seq_cst)) call_watch();
 }
 
 }  // namespace dag

@@ -65,22 +65,17 @@ std::optional<Work> Lanes::find_work(Lane& lane) {
   return search(lane);
 }
 
-LaneReport& Lanes::report_to(Lane& lane, LaneShard& shard) {
-  if (lane.current_shard == &shard) return *lane.current;
-  lane.current = &find_report(lane, shard);
-  lane.current_shard = &shard;
-  return *lane.current;
-}
-
 LaneReport& Lanes::find_report(Lane& lane, LaneShard& shard) {
-  const auto found = std::find_if(lane.reports.begin(), lane.reports.end(),
-                                  [&](const Lane::OpenReport& open) { return open.shard.get() == &shard; });
-  if (found != lane.reports.end()) return found->report;
-  if (lane.reports.empty()) lane.reports_since = clock_.now();
-  lane.reports.push_back({shard.shared_from_this(), {}});
-  LaneReport& report = lane.reports.back().report;
-  report.lane = static_cast<std::uint32_t>(lane.index);
-  return report;
+  auto found = std::find_if(lane.reports.begin(), lane.reports.end(),
+                            [&](const Lane::OpenReport& open) { return open.shard.get() == &shard; });
+  if (found == lane.reports.end()) {
+    if (lane.reports.empty()) lane.reports_since = clock_.now();
+    found = lane.reports.insert(found, {shard.shared_from_this(), {}});
+    found->report.lane = static_cast<std::uint32_t>(lane.index);
+  }
+  lane.current_shard = &shard;
+  lane.current = &found->report;
+  return found->report;
 }
 
 void Lanes::send_reports(Lane& lane) {
@@ -100,11 +95,6 @@ void Lanes::send_reports(Lane& lane) {
   });
 }
 
-/// How old its reports may become.
-std::int64_t Lanes::report_ticks(const Lane& lane) const {
-  return lane.pressing ? pressing_ticks_ : age_ticks_;
-}
-
 /// Sends everything that others wait for, and releases the shards.
 void Lanes::let_go(Lane& lane) {
   DAG_CHECK(!lane.next_row && lane.told_here.empty());
@@ -113,6 +103,28 @@ void Lanes::let_go(Lane& lane) {
   send_reports(lane);
   lane.reports.clear();
   lane.current_shard = nullptr;
+}
+
+/// A lane begins a kernel, as soon as no other lane has to be alone. False: the process ends.
+inline bool Lanes::enter_kernel(Lane& lane) {
+  for (;;) {
+    kernel_begins(lane);
+    if (!alone_.wanted()) return true;
+    lane.turn.end();
+    step_aside(lane);
+    if (stopping_.load()) return false;
+  }
+}
+
+/// Between two rows there may be something to do for edges_at_border().
+inline bool Lanes::edges_wanted(const Lane& lane) const {
+  return lane.unwritten > 0 || !lane.told_here.empty() || !lane.known->peers.empty() ||
+         lane.known->version != edges_.version();
+}
+
+/// How old its reports may become.
+inline std::int64_t Lanes::report_ticks(const Lane& lane) const {
+  return lane.pressing ? pressing_ticks_ : age_ticks_;
 }
 
 /// Reads the clock once per row: a row that follows another begins when that one ended. So a run seems longer
@@ -208,29 +220,12 @@ std::shared_ptr<const void> Lanes::take_credit(Lane& lane, JobId job, const deta
   return spawn_credits_->take(job, load_of(spawned), waits, [&] { return stopping_.load() || give_up(); });
 }
 
-/// A lane begins a kernel, as soon as no other lane has to be alone. False: the process ends.
-inline bool Lanes::enter_kernel(Lane& lane) {
-  for (;;) {
-    kernel_begins(lane);
-    if (!alone_.wanted()) return true;
-    lane.turn.end();
-    step_aside(lane);
-    if (stopping_.load()) return false;
-  }
-}
-
 /// Waits until no lane has to be alone. That may be long, so results that others wait for are sent first.
 void Lanes::step_aside(Lane& lane) {
   write_edges(lane);
   if (!lane.reports.empty()) send_reports(lane);
   lane.last_end = 0;
   alone_.stand_aside([this] { return stopping_.load(); });
-}
-
-/// Between two rows there may be something to do for edges_at_border().
-bool Lanes::edges_wanted(const Lane& lane) const {
-  return lane.unwritten > 0 || !lane.told_here.empty() || !lane.known->peers.empty() ||
-         lane.known->version != edges_.version();
 }
 
 bool Lanes::nobody_runs() const {
@@ -273,7 +268,7 @@ void Lanes::record_run(Lane& lane, Instant at, Outcome outcome, Duration ran,
 void Lanes::end_row(Lane& lane, LaneShard& shard, ClaimedRow row, Blob&& output, Duration ran) {
   RowTable& table = shard.table;
   Row& about = table[row.row];
-  if (RowTable::apply(about, AttemptEnded{row.attempt, Outcome::finished}).what != Do::tell) return;
+  if (RowTable::change(about, AttemptEnded{row.attempt, Outcome::finished}).what != Do::tell) return;
   if (about.awaited) {
     tell_others(table, row.row, row.attempt, output, [&](const Route& route, EdgeNews&& news) {
       return tell_edge(lane, shard, route, std::move(news));

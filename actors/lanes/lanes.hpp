@@ -242,7 +242,7 @@ class Lanes final : public LanesPort {
   void watch_stragglers();
   void help_out(Lane& lane, std::uint64_t kernel);
   void kernel_begins(Lane& lane);
-  void wake_watch();
+  void call_watch();
 
   void end_progress(Lane& lane);
   void let_go_of_retired();

@@ -58,7 +58,7 @@ void Lanes::help_out(Lane& lane, std::uint64_t kernel) {
   if (inside && lane.rows.size() > 0) work_was_added();
 }
 
-void Lanes::wake_watch() {
+void Lanes::call_watch() {
   const std::lock_guard lock(watch_mutex_);
   watch_sleeps_.store(false);
   watch_called_.notify_one();

@@ -157,16 +157,17 @@ class RowTable {
   /// Applies an event to a row's word, against other threads that do so at the same time.
   template <class Event>
   Next apply(RowIndex row, Event event) {
-    return apply(rows_[row], event);
+    const PackedNext after = change(rows_[row], event);
+    return {Word::unpacked(after.bits), after.what};
   }
   template <class Event>
-  static Next apply(Row& row, Event event) {
+  static PackedNext change(Row& row, Event event) {
     std::uint64_t seen = row.word.load(std::memory_order_acquire);
     for (;;) {
       const PackedNext after = next_packed(seen, event);
       if (after.bits == seen || row.word.compare_exchange_weak(seen, after.bits, std::memory_order_acq_rel,
                                                                std::memory_order_acquire)) {
-        return {Word::unpacked(after.bits), after.what};
+        return after;
       }
     }
   }
@@ -186,9 +187,9 @@ class RowTable {
     each_lane_successor(row, [&](RowIndex successor) {
       if (claimed) {
         satisfy(successor, PredecessorEnded{}, ready, decide);
-      } else if (const Next after = satisfy(successor, PredecessorEndedClaiming{}, ready, decide);
+      } else if (const PackedNext after = satisfy(successor, PredecessorEndedClaiming{}, ready, decide);
                  after.what == Do::run) {
-        claimed = ClaimedRow{successor, after.word.attempt};
+        claimed = ClaimedRow{successor, Word::attempt_in(after.bits)};
       }
     });
     return claimed;
@@ -217,8 +218,8 @@ class RowTable {
     }
   }
   template <class Event, class Ready, class Decide>
-  Next satisfy(RowIndex successor, Event event, Ready& ready, Decide& decide) {
-    const Next after = apply(successor, event);
+  PackedNext satisfy(RowIndex successor, Event event, Ready& ready, Decide& decide) {
+    const PackedNext after = change(rows_[successor], event);
     if (after.what == Do::make_ready) ready(successor);
     if (after.what == Do::decide) decide(successor);
     return after;

@@ -54,11 +54,14 @@ struct Word {
   static Word unpacked(std::uint64_t bits) {
     Word word;
     word.open = static_cast<std::uint32_t>(bits & open_max);
-    word.attempt = static_cast<std::uint32_t>(bits >> attempt_at & attempt_max);
+    word.attempt = attempt_in(bits);
     word.state = state_in(bits);
     word.outcome = static_cast<Outcome>(bits >> outcome_at & 0xF);
     word.plain = (bits >> plain_at & 1) != 0;
     return word;
+  }
+  static std::uint32_t attempt_in(std::uint64_t bits) {
+    return static_cast<std::uint32_t>(bits >> attempt_at & attempt_max);
   }
   static RowState state_in(std::uint64_t bits) { return static_cast<RowState>(bits >> state_at & 0xF); }
 };
