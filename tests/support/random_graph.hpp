@@ -180,6 +180,7 @@ class RandomGraphMaker {
     std::vector<double> rank;
     Indices last_call;  // of each actor
     std::vector<bool> returns;
+    double returning = 0.85;  ///< of the tasks
   };
 
   std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_.below(limit)); }
@@ -189,6 +190,7 @@ class RandomGraphMaker {
     draft.graph.left = std::make_shared<std::deque<std::atomic<std::uint32_t>>>();
     const std::uint32_t actors = depth == 0 && options_.actors_max > 0 ? below(options_.actors_max + 1) : 0;
     for (std::uint32_t actor = 0; actor < actors; ++actor) add_actor(draft, actor);
+    if (depth == 0 && random_.chance(0.25)) draft.returning = 0.25;  // Homes handle most rows by words.
     const std::uint32_t drawn = 1 + below(depth == 0 ? options_.tasks_max : std::min(6u, options_.tasks_max));
     const std::uint32_t tasks = depth == 0 ? std::max(drawn, options_.tasks_min) : drawn;
     for (std::uint32_t i = 0; i < tasks; ++i) add_task(draft, depth);
@@ -260,7 +262,7 @@ class RandomGraphMaker {
   void add_task(Draft& draft, std::uint32_t depth) {
     const bool is_call = !draft.last_call.empty() && random_.chance(0.3);
     const std::uint32_t actor = is_call ? below(static_cast<std::uint32_t>(draft.last_call.size())) : none;
-    const bool returns = is_call || random_.chance(0.85);
+    const bool returns = is_call || random_.chance(draft.returning);
     const auto thunk = is_call ? call_thunk : returns ? value_thunk : void_thunk;
     const std::uint32_t task = begin_task(draft, "t" + std::to_string(below(4)), thunk, returns,
                                           returns ? Effects::pure : Effects::idempotent);
