@@ -20,7 +20,7 @@ caf::behavior CellActor::make_behavior() {
   set_exception_handler(keep_text);
   if (const auto retry = std::exchange(setup_.retry, std::nullopt)) {
     offer_outputs(*retry, job_);
-    tell_results(*retry, *ports_.listener);
+    tell_results(*retry, setup_.plan->job, *ports_.listener);
   }
   cell_.begin(setup_.lives, {}, ports_.process.now());
   act();

@@ -177,7 +177,7 @@ void RecordActor::begin() {
   state.attached = setup_.begins->submission;
   replica_.begin(std::move(genesis), state, true, ports_.process.now());
   if (!retry) return;
-  tell_results(*retry, *ports_.listener);
+  tell_results(*retry, setup_.job, *ports_.listener);
   unoffered_ = std::move(retry);
 }
 

@@ -10,8 +10,7 @@ void say_what_is_done(mail::Retry& retry, const CellSnapshot& ended, JobId job) 
   retry.begins = retried(ended, job, held);
 }
 
-void tell_results(const mail::Retry& retry, JobListener& listener) {
-  const JobId job = retry.begins->genesis.plan->job;
+void tell_results(const mail::Retry& retry, JobId job, JobListener& listener) {
   for (const client::TaskSettled& settled : retry.of.outputs) {
     if (settled.outcome == Outcome::finished && retry.begins->done[settled.task])
       listener.settled(job, settled.task, settled.outcome, settled.output, settled.error);

@@ -8,8 +8,8 @@ namespace dag {
 
 /// Completes the part of the order for `job`: the job that it retries ended as `ended`.
 void say_what_is_done(mail::Retry& retry, const CellSnapshot& ended, JobId job);
-/// Results that are there from the start.
-void tell_results(const mail::Retry& retry, JobListener& listener);
+/// Results that `job` has from the start.
+void tell_results(const mail::Retry& retry, JobId job, JobListener& listener);
 /// Offers outputs that are too large for the record. Before the first home asks for them.
 void offer_outputs(const mail::Retry& retry, const caf::actor& job);
 
