@@ -295,18 +295,24 @@ void CellReplica::on_lives_up(const std::vector<Life>& lives, Instant now, bool 
   for (const Life life : lives) {
     const auto dead = down_.find(life.process);
     if (dead != down_.end() && life.incarnation <= dead->second) continue;
-    const std::set<Life> others = up_;
-    for (const Life older : others) {
-      if (older.process == life.process && older < life) on_life_down(older, now);
-    }
+    end_older_lives(life, now);
     up_.insert(life);
     if (takes_part && take_part_.insert(life).second) new_ones.lives.push_back(life);
   }
   if (!new_ones.lives.empty()) tell(std::move(new_ones), now);
 }
 
+/// A process has one life at a time, and the end of the one before may not have been heard of.
+void CellReplica::end_older_lives(Life life, Instant now) {
+  const std::set<Life> others = up_;
+  for (const Life older : others) {
+    if (older.process == life.process && older < life) on_life_down(older, now);
+  }
+}
+
 void CellReplica::on_life_down(Life life, Instant now, const LifeEnd& how) {
   if (life == options_.self) return;
+  end_older_lives(life, now);
   up_.erase(life);
   take_part_.erase(life);
   Incarnation& dead = down_[life.process];

@@ -172,6 +172,7 @@ class CellReplica {
   Blob written(const CellCommand& command) const;
   void offer_waiting(Instant now);
   void reconfigure(Instant now);
+  void end_older_lives(Life life, Instant now);
   void bury_unknown(Instant now);
   bool is_member(Life life) const;
   bool is_quiet() const;

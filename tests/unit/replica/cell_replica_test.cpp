@@ -463,6 +463,17 @@ TEST_CASE("how a life ended is charged by the leader that comes after the one th
   CHECK(state.crashed[0].times == 1);
 }
 
+TEST_CASE(
+    "who hears that a life is over that it has not heard of knows that the one before it is over, too") {
+  Cluster cluster(4);
+  cluster.begin(3);
+  CellReplica& leader = *cluster[0].replica;
+  leader.on_life_down({ProcessId{3}, Incarnation{2}}, cluster.now);
+  leader.check_invariants();
+  cluster.pass(200ms);
+  CHECK(leader.cell()->state().lives == std::vector{life(0), life(1), life(2)});
+}
+
 TEST_CASE("lives that died before a leader could hear of them are found") {
   Cluster cluster(4);
   cluster.begin(3);
