@@ -80,10 +80,7 @@ std::size_t Home::Impl::note_by_words(std::span<const QuickEnd> ends) {
 }
 
 /// The rows of the word of which there is still no more to say.
-RowWord Home::Impl::alike(RowWord some) const {
-  if (is_planted(options.planted, PlantedInHome::words_hide_facts)) return some;
-  return {some.word, some.bits & by_words[some.word]};
-}
+RowWord Home::Impl::alike(RowWord some) const { return {some.word, some.bits & by_words[some.word]}; }
 
 void Home::Impl::write(message::Outcomes& outcomes, RowWord finished) {
   RowWord named = alike(finished);

@@ -35,10 +35,8 @@ enum class PlantedInHome : std::uint8_t {
   calls_out_of_order,    ///< two calls of a job actor change places
   orphan_settles,        ///< spawned tasks go on when their parent is run anew, beside those it then spawns
   words_not_closed,      ///< a row that is told by a word is told before what it rests on
-  words_hide_facts,  ///< a row of which something came to be known is told and settled like the others of its
-                     ///< word
-  given_up_counts,   ///< what an attempt gives that was lost to its home ends the task in place of the next
-                     ///< one
+  given_up_counts,  ///< what an attempt gives that was lost to its home ends the task in place of the next
+                    ///< one
 };
 
 }  // namespace dag

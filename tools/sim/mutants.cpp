@@ -9,9 +9,7 @@ const std::vector<Mutant>& mutants() {
   static const std::vector<Mutant> all = [] {
     std::vector<Mutant> list;
     // Not no_recount: reports that nobody waited for are merged when they come, so it costs attempts that
-    // would have been taken over, and nothing else (tests/unit/home/losses_test.cpp). Nor words_hide_facts: a
-    // row gets its fact between its end and its cut, which 60,000 seeds do not meet
-    // (tests/unit/home/by_words_test.cpp).
+    // would have been taken over, and nothing else (tests/unit/home/losses_test.cpp).
 #define IN(machine, bugs, bug, world) list.push_back({#bug, world, {.machine = bugs::bug}})
     IN(home, PlantedInHome, edge_counted_twice, "jobs");
     IN(home, PlantedInHome, mismatch_ignored, "jobs");
