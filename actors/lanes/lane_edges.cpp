@@ -214,7 +214,6 @@ void Lanes::hear(Life from, std::vector<EdgeNews>&& news) {
   for (EdgeNews& one : news) hear_edge(ear, one, from);
   send_reports(ear);
   ear.reports.clear();
-  ear.current_shard = nullptr;
   ear.enters(nullptr);
   if (retired_count_.load(std::memory_order_relaxed) > 0) let_go_of_retired();
 }

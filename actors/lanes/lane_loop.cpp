@@ -85,7 +85,7 @@ void Lanes::send_reports(Lane& lane) {
     open.shard->report(std::exchange(open.report, {}));
     open.report.lane = static_cast<std::uint32_t>(lane.index);
   }
-  lane.current_shard = nullptr;  // Reports may move below.
+  lane.current_shard = nullptr;  // Reports may move below, or be closed by the caller.
   note_queue();
   lane.reports_since = clock_.now();
   // A lane that is never without work forgets those that are over here.
@@ -102,7 +102,6 @@ void Lanes::let_go(Lane& lane) {
   if (lane.reports.empty()) return;
   send_reports(lane);
   lane.reports.clear();
-  lane.current_shard = nullptr;
 }
 
 /// A lane begins a kernel, as soon as no other lane has to be alone. False: the process ends.

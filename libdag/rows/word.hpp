@@ -248,7 +248,7 @@ inline PackedNext next_packed(std::uint64_t bits, PredecessorEndedClaiming event
                           plain = std::uint64_t{1} << Word::plain_at;
   if ((bits & waiting_for) > 1 && Word::state_in(bits) == RowState::waiting) return {bits - 1, Do::nothing};
   const bool last_edge = (bits & (waiting_for | plain)) == (plain | 1);
-  if (last_edge && (bits >> Word::attempt_at & Word::attempt_max) < Word::attempt_max) {
+  if (last_edge && Word::attempt_in(bits) < Word::attempt_max) {
     constexpr std::uint64_t runs = std::uint64_t{static_cast<unsigned>(RowState::running)} << Word::state_at;
     return {bits - 1 + (std::uint64_t{1} << Word::attempt_at) + runs, Do::run};
   }
