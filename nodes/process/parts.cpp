@@ -53,7 +53,7 @@ std::unique_ptr<Transport> open_or_end(const std::vector<caf::actor>& actors, Tr
 
 void warn_of_slow_barriers(spdlog::logger& log) {
   if (process_barrier_allowed) return;
-  log.warn("the kernel refuses membarrier(2), as some containers do: each task costs some 20 ns more");
+  log.warn("the kernel refuses membarrier(2), as some containers do: each task takes somewhat longer");
 }
 
 std::shared_ptr<ring::Doorbell> make_doorbell(spdlog::logger& log) {

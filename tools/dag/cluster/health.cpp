@@ -119,7 +119,7 @@ std::vector<Finding> findings(const MachineFacts& machine) {
          "large outputs and messages between processes of one host need it: a sandbox may forbid it"});
   }
   if (!machine.barriers) {
-    all.push_back({Health::doubtful, "barriers", "membarrier(2) is refused: each task costs some 20 ns more",
+    all.push_back({Health::doubtful, "barriers", "membarrier(2) is refused: each task takes somewhat longer",
                    "a container's seccomp profile may forbid it: allow this system call"});
   }
   all.push_back({Health::good, "descendants",
